@@ -1,0 +1,97 @@
+"""Choosing candidate illuminants for a camera from illuminants that were measured with it.
+
+The three strategies of the paper (supplement, section D) behind one call, `select`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from greycard.errors import GreycardError
+from greycard.illuminant import Array, from_chromaticity, to_chromaticity, unit
+
+Strategy = Literal["kmeans", "uniform", "mixture"]
+Space = Literal["rgb", "chromaticity", "log-chromaticity"]
+
+
+def select(
+    illuminants: ArrayLike, n: int = 120, strategy: Strategy = "kmeans", *, space: Space = "rgb", seed: int = 0
+) -> Array:
+    """Candidates that stand for the illuminants of a camera: (n, 3), unit length, positive.
+
+    illuminants: (m, 3), measured with the camera.
+    strategy: "kmeans" clusters them in `space` and takes the centres; "uniform" lays a grid over their extrema in
+    r/g-b/g, of the largest square number of points up to n (121 for the paper's 11x11); "mixture" draws from ten
+    Gaussians fitted in r/g-b/g.
+    Where there are no more distinct illuminants than n, "kmeans" returns these themselves.
+    """
+    measured = unit(np.atleast_2d(np.asarray(illuminants, dtype=np.float64)))
+    if measured.size == 0:
+        raise GreycardError("illuminants: at least one is needed to choose candidates from")
+    if n < 1:
+        raise GreycardError(f"n: at least one candidate is needed, got {n}")
+    if strategy not in get_args(Strategy):
+        raise GreycardError(f"strategy: expected one of {', '.join(get_args(Strategy))}, got {strategy!r}")
+    if strategy == "uniform":
+        return _uniform(measured, n)
+    if strategy == "mixture":
+        return _mixture(measured, n, seed)
+    return _kmeans(measured, n, space, seed)
+
+
+def check(candidates: ArrayLike, name: str = "candidates") -> Array:
+    """Candidates given by a user as (n, 3) unit vectors, or the reason why they cannot be used."""
+    array = np.asarray(candidates, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != 3 or len(array) == 0:
+        raise GreycardError(f"{name}: expected an array of shape (n, 3), got {array.shape}")
+    if not np.all(np.isfinite(array)) or not np.all(array > 0):
+        bad = int(np.flatnonzero(~np.all(np.isfinite(array) & (array > 0), axis=1))[0])
+        raise GreycardError(f"{name}: every channel must be a positive number; row {bad} is {array[bad].tolist()}")
+    return unit(array)
+
+
+def _kmeans(measured: Array, n: int, space: Space, seed: int) -> Array:
+    spaces: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
+        "rgb": (lambda points: points, unit),
+        "chromaticity": (to_chromaticity, from_chromaticity),
+        "log-chromaticity": (
+            lambda points: np.log(to_chromaticity(points)),
+            lambda logs: from_chromaticity(np.exp(logs)),
+        ),
+    }
+    if space not in spaces:
+        raise GreycardError(f"space: expected one of {', '.join(get_args(Space))}, got {space!r}")
+    distinct = np.unique(measured, axis=0)
+    if len(distinct) <= n:
+        return distinct
+    from sklearn.cluster import KMeans
+
+    there, back = spaces[space]
+    return back(KMeans(n, n_init=4, random_state=seed).fit(there(measured)).cluster_centers_)
+
+
+def _uniform(measured: Array, n: int) -> Array:
+    ratios = to_chromaticity(measured)
+    side = int(np.sqrt(n))
+    lowest, highest = ratios.min(axis=0), ratios.max(axis=0)
+    red, blue = (np.linspace(lowest[axis], highest[axis], side) for axis in (0, 1))
+    grid = np.stack(np.meshgrid(red, blue, indexing="ij"), axis=-1).reshape(-1, 2)
+    return from_chromaticity(np.unique(grid, axis=0))
+
+
+def _mixture(measured: Array, n: int, seed: int) -> Array:
+    from sklearn.mixture import GaussianMixture
+
+    ratios = to_chromaticity(measured)
+    components = min(10, len(np.unique(ratios, axis=0)))
+    mixture = GaussianMixture(components, random_state=seed).fit(
+        ratios if len(ratios) > 1 else np.repeat(ratios, 2, axis=0)
+    )
+    # A Gaussian has tails that reach below zero, where no light is: such draws are replaced by further ones.
+    drawn = mixture.sample(50 * n)[0]
+    drawn = drawn[np.random.default_rng(seed).permutation(len(drawn))]
+    return from_chromaticity(drawn[np.all(drawn > 0, axis=1)][:n])

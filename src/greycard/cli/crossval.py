@@ -1,0 +1,102 @@
+"""`greycard crossval`: train on the rest, test on the part left out."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from greycard.evaluation import Scores
+    from greycard.training.crossval import Watcher
+
+
+def command(
+    data: Annotated[list[Path], typer.Argument(help="Packed data sets (.npz).")],
+    out: Annotated[Path, typer.Option(help="Folder for models, per-image CSV files and results.json.")],
+    recipe: Annotated[str, typer.Option(help="A bundled recipe's name, or a TOML file.")] = "one-camera",
+    by: Annotated[Literal["folds", "scene_folds", "dataset"], typer.Option(help="What is left out in turn.")] = "folds",
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from 0 on.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Cross-validate a recipe. Interrupted, it goes on where it was when started again."""
+    from greycard.cli.train import require_torch
+    from greycard.training import recipe as recipes
+
+    chosen = recipes.load(recipe)
+    require_torch()
+
+    from greycard.datasets import packed
+    from greycard.training.crossval import crossvalidate, over_seeds, pooled, write_results
+
+    together = packed.concatenate([packed.load(path) for path in data])
+    groups: dict[str, list[dict[str, Any]]] = {}
+    started = time.monotonic()
+    for seed in range(seeds):
+        scores = crossvalidate(together, chosen.with_seed(seed), by, out, _watcher(seed, as_json))
+        # A data set left out is a result of its own; folds of one data set are parts of a single result.
+        parts: dict[str, Scores] = scores if by == "dataset" else {"all folds": pooled(scores)}
+        for name, part in parts.items():
+            groups.setdefault(name, []).append(part.report())
+    results = {
+        "recipe": recipe,
+        "by": by,
+        "seeds": seeds,
+        "seconds": round(time.monotonic() - started, 1),
+        "results": {
+            name: {
+                "overall": over_seeds(reports),
+                "geometric_mean": over_seeds(reports, "geometric_mean"),
+                "runs": reports,
+            }
+            for name, reports in groups.items()
+        },
+    }
+    write_results(out / "results.json", results)
+    if as_json:
+        print(json.dumps(results))
+    else:
+        _print_table(results)
+
+
+def _watcher(seed: int, quiet: bool) -> Watcher:
+    """One line for each finished split, with the training error of every tenth of the way."""
+    import sys
+
+    from greycard.training.crossval import Split, Watcher
+    from greycard.training.loop import Progress
+
+    def say(text: str) -> None:
+        if not quiet:
+            print(text, file=sys.stderr, flush=True)
+
+    def training(split: Split, progress: Progress) -> None:
+        if progress.epoch % max(1, progress.epochs // 10) == 0:
+            say(f"seed {seed}, {split.name}: epoch {progress.epoch}/{progress.epochs}, error {progress.error:.2f}")
+
+    def testing(split: Split, done: int) -> None:
+        if done == int(split.test.sum()):
+            say(f"seed {seed}, {split.name}: {done} images tested")
+
+    return Watcher(training, testing)
+
+
+def _print_table(results: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from greycard.statistics import STATISTICS
+
+    table = Table(
+        f"left out, {results['seeds']} seeds", *STATISTICS, title="angular error (degrees): mean (min to max)"
+    )
+    for name, result in results["results"].items():
+        for part, label in (("overall", name), ("geometric_mean", f"{name}, geometric mean of cameras")):
+            row = result[part]
+            cells = [f"{row[key]['mean']:.2f}\n({row[key]['min']:.2f}-{row[key]['max']:.2f})" for key in STATISTICS]
+            table.add_row(label, *cells)
+    Console().print(table)
+    print(f"{results['seconds']:.0f} s")

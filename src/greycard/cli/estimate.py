@@ -1,0 +1,125 @@
+"""`greycard estimate`: the light of pictures."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from greycard.estimator import Estimate, Estimator
+
+Files = Annotated[list[Path], typer.Argument(help="Linear pictures: 16-bit PNG or TIFF, NPY, or packed .npz.")]
+
+
+def command(
+    files: Files,
+    camera: Annotated[str | None, typer.Option(help="The camera; by default what the file says.")] = None,
+    model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
+    candidates: Annotated[Path | None, typer.Option(help="CSV (columns r, g, b) of candidates of your own.")] = None,
+    black: Annotated[float, typer.Option(help="Stored value of no light.")] = 0.0,
+    white: Annotated[
+        float | None, typer.Option(help="Stored value of saturation, or inf; default 65535, for floats 1.")
+    ] = None,
+    assume_srgb: Annotated[bool, typer.Option("--assume-srgb", help="Undo an sRGB curve first.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """Estimate the colour of the light in pictures.
+
+    Exits with 1 if any file failed; the others are answered all the same.
+    """
+    from greycard.estimator import load
+
+    estimator = load(model)
+    given = _read_candidates(candidates) if candidates else None
+
+    def one(path: Path) -> Iterator[Estimate]:
+        if path.suffix.lower() == ".npz":
+            yield from _packed(estimator, path, camera, given)
+        else:
+            yield estimator.estimate(path, camera, candidates=given, black=black, white=white, assume_srgb=assume_srgb)
+
+    failed = _print_json(files, one) if as_json else _print_table(files, one)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _packed(
+    estimator: Estimator, path: Path, camera: str | None, candidates: list[list[float]] | None
+) -> Iterator[Estimate]:
+    from greycard.datasets import packed
+
+    data = packed.load(path)
+    for image, name, own in zip(data.images, data.names, data.cameras, strict=True):
+        label = f"{path}:{name}"
+        yield estimator.estimate_thumbnail(image, camera or str(own), candidates=candidates, name=label)
+
+
+def _answers(files: list[Path], one: Callable[[Path], Iterator[Estimate]]) -> Iterator[tuple[Path, Estimate | str]]:
+    """Each estimate, or why a file has none, as soon as it is known; a bar where somebody watches."""
+    from greycard.cli.progress import bar
+    from greycard.errors import GreycardError
+
+    with bar() as progress:
+        for path in progress.track(files, description="estimating") if len(files) > 1 else files:
+            try:
+                for estimate in one(path):
+                    yield path, estimate
+            except GreycardError as error:
+                yield path, str(error)
+
+
+def _print_json(files: list[Path], one: Callable[[Path], Iterator[Estimate]]) -> int:
+    failed = 0
+    for path, answer in _answers(files, one):
+        failed += isinstance(answer, str)
+        line = {"file": str(path), "error": answer} if isinstance(answer, str) else answer.to_dict()
+        print(json.dumps(line, ensure_ascii=False), flush=True)
+    return failed
+
+
+def _print_table(files: list[Path], one: Callable[[Path], Iterator[Estimate]]) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("file", "camera", "light", "gains r, b", "the light may have been")
+    failures = []
+    for _, answer in _answers(files, one):
+        if isinstance(answer, str):
+            failures.append(answer)
+            continue
+        others = [
+            f"{other.probability:.0%} {other.name or _numbers(other.illuminant)}" for other in answer.alternatives(3)
+        ]
+        notes = "".join(f"\n[yellow]{warning}[/yellow]" for warning in answer.warnings)
+        temperature = "" if answer.cct is None else f"\n{answer.cct:.0f} K, Duv {answer.duv:+.3f}"
+        gains = f"{answer.gains[0]:.3f}, {answer.gains[2]:.3f}"
+        light = _numbers(answer.illuminant) + temperature
+        table.add_row(answer.name, answer.camera or "not named", light, gains, "\n".join(others) + notes)
+    if table.row_count:
+        Console().print(table)
+    for failure in failures:
+        print(f"greycard: {failure}", file=sys.stderr)
+    return len(failures)
+
+
+def _numbers(illuminant: object) -> str:
+    return "({:.3f}, {:.3f}, {:.3f})".format(*illuminant)  # type: ignore[misc]
+
+
+def _read_candidates(path: Path) -> list[list[float]]:
+    import csv
+
+    from greycard.errors import GreycardError
+
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return [[float(row[channel]) for channel in "rgb"] for row in csv.DictReader(file)]
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise GreycardError(f"{path}: expected a CSV file of numbers with the columns r, g, b") from error

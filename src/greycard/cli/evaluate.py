@@ -1,0 +1,110 @@
+"""`greycard evaluate`: score a model, or anybody's estimates, against the truth."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from greycard.datasets.packed import Packed
+    from greycard.evaluation import Scores
+
+
+def command(
+    data: Annotated[Path, typer.Argument(help="A packed data set (.npz).")],
+    model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
+    candidates: Annotated[
+        Literal["labels", "model"], typer.Option(help="From the labels of the other folds, or the model's own.")
+    ] = "labels",
+    folds: Annotated[Literal["folds", "scene_folds"], typer.Option(help="Which split.")] = "folds",
+    predictions: Annotated[Path | None, typer.Option(help="Score this CSV (name, r, g, b) instead of a model.")] = None,
+    against: Annotated[
+        Path | None, typer.Option(help="Compare with the estimates in this CSV, image by image.")
+    ] = None,
+    per_image: Annotated[Path | None, typer.Option(help="Write each image's estimate and errors to this CSV.")] = None,
+    include_seen: Annotated[bool, typer.Option("--include-seen", help="Score training images too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Score a model on a packed data set.
+
+    Images that the model was trained on are left out, or refused where there are no others, unless --include-seen.
+    """
+    from greycard.datasets import packed
+    from greycard.evaluation import read_predictions
+    from greycard.statistics import paired_comparison
+
+    dataset = packed.load(data)
+    if predictions:
+        scores = read_predictions(predictions, dataset)
+    else:
+        scores = _run_model(dataset, model, candidates, folds, include_seen)
+    report: dict[str, Any] = scores.report() | {"left_out_as_seen": len(dataset) - len(scores.data)}
+    if against:
+        other = read_predictions(against, scores.data)
+        report["comparison"] = paired_comparison(scores.angular_errors, other.angular_errors)
+    if per_image:
+        scores.write_csv(per_image)
+    if as_json:
+        print(json.dumps(report))
+    else:
+        print_report(report)
+
+
+def _run_model(
+    dataset: Packed,
+    model: str | None,
+    candidates: Literal["labels", "model"],
+    folds: Literal["folds", "scene_folds"],
+    include_seen: bool,
+) -> Scores:
+    from greycard.cli.progress import bar
+    from greycard.estimator import load
+    from greycard.evaluation import evaluate
+
+    with bar() as progress:
+        task = progress.add_task("evaluating", total=len(dataset))
+        return evaluate(
+            load(model),
+            dataset,
+            candidates=candidates,
+            folds=folds,
+            include_seen=include_seen,
+            progress=lambda: progress.advance(task),
+        )
+
+
+def print_report(report: dict[str, Any]) -> None:
+    """The statistics as a table, with what a reader must know of them below."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from greycard.statistics import STATISTICS
+
+    table = Table("angular error (degrees)", "images", *STATISTICS)
+    rows = {**report["cameras"], "all images": report["overall"], "geometric mean of cameras": report["geometric_mean"]}
+    for name, row in rows.items():
+        table.add_row(name, str(row.get("n", "")), *(f"{row[key]:.2f}" for key in STATISTICS))
+    console = Console()
+    console.print(table)
+    low, high = report["overall"]["mean_interval"]
+    median_low, median_high = report["overall"]["median_interval"]
+    console.print(f"95 % intervals: mean {low:.2f} to {high:.2f}, median {median_low:.2f} to {median_high:.2f}")
+    reproduction = report["reproduction"]
+    console.print(f"reproduction error: mean {reproduction['mean']:.2f}, median {reproduction['median']:.2f}")
+    if report.get("left_out_as_seen"):
+        console.print(f"[yellow]left out {report['left_out_as_seen']} images that the model was trained on[/yellow]")
+    if report["seen_images_scored"]:
+        console.print(
+            f"[red]{report['seen_images_scored']} of these images were used to train the model: "
+            "this does not measure how good it is[/red]"
+        )
+    if "comparison" in report:
+        compared = report["comparison"]
+        interval = " to ".join(f"{end:+.2f}" for end in compared["mean_interval"])
+        console.print(
+            f"against the other estimates: mean {compared['mean_difference']:+.2f} ({interval}), "
+            f"better on {compared['better_share']:.0%} of the images"
+        )

@@ -1,0 +1,35 @@
+"""The `greycard` command. Only what parses arguments is imported here, so that --help answers at once."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from greycard.cli import crossval, demo, estimate, evaluate, info, train
+from greycard.errors import GreycardError
+
+app = typer.Typer(
+    help="The colour of the light in a photograph, and how sure that is, without a grey card in the frame.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (estimate, evaluate, train, crossval, info, demo):
+    app.command(command.__name__.rsplit(".", 1)[-1])(command.command)
+
+
+def main() -> None:
+    """Run the command; what a user can mend is printed in one line and ends with exit code 1."""
+    try:
+        app()
+    except GreycardError as error:
+        print(f"greycard: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("greycard: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read the output (head, say) has enough of it.
+        sys.stderr.close()
+        sys.exit(0)

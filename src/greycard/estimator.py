@@ -1,0 +1,237 @@
+"""The three stages together: candidates, likelihood, posterior -> an estimate of the light."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from greycard import camera as cameras
+from greycard import candidates as candidate_selection
+from greycard import illuminant as illuminants
+from greycard import model_file, photo, thumbnail
+from greycard.errors import GreycardError
+from greycard.illuminant import Array, Temperature
+from greycard.likelihood import log_likelihoods
+from greycard.model_file import CandidateSet, Model
+from greycard.posterior import Posterior, posterior
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another light that explains the picture: unit illuminant (3,), probability, and its name where one is known."""
+
+    illuminant: Array
+    probability: float
+    name: str | None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The colour of the light in one picture.
+
+    illuminant: (3,) unit RGB of the posterior mean. posterior: the whole distribution over the candidates.
+    camera: the camera whose candidates were used, or None. name: the file or array that this is about.
+    """
+
+    illuminant: Array
+    posterior: Posterior
+    camera: str | None
+    name: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def probabilities(self) -> Array:
+        """(n,) probability of each candidate."""
+        return self.posterior.probabilities
+
+    @property
+    def candidates(self) -> Array:
+        """(n, 3) the candidate illuminants, unit length."""
+        return self.posterior.candidates
+
+    @property
+    def gains(self) -> tuple[float, float, float]:
+        """(r, 1, b) multipliers that make white neutral."""
+        red, green, blue = illuminants.gains(self.illuminant).tolist()
+        return red, green, blue
+
+    @property
+    def user_wb(self) -> list[float]:
+        """The gains as rawpy's `postprocess(user_wb=...)` takes them: red, green, blue, second green."""
+        red, green, blue = self.gains
+        return [red, green, blue, green]
+
+    @property
+    def cct(self) -> float | None:
+        """Correlated colour temperature in kelvin; None where the camera's colour matrix is not known."""
+        return self._temperature.cct if self._temperature else None
+
+    @property
+    def duv(self) -> float | None:
+        """Distance from the Planckian locus in CIE 1960 uv (positive: greenish); None as for `cct`."""
+        return self._temperature.duv if self._temperature else None
+
+    @property
+    def confidence(self) -> float | None:
+        """None: no calibrated confidence is available yet."""
+        return None
+
+    def credible_degrees(self, share: float) -> float | None:
+        """None: no calibrated credible radius for this share of the posterior is available yet."""
+        if not 0 < share < 1:
+            raise GreycardError(f"share: expected a number between 0 and 1, got {share}")
+        return None
+
+    def alternatives(self, count: int = 3) -> list[Alternative]:
+        """The `count` most probable separate explanations, most probable first; the first is the dominant one."""
+        modes = self.posterior.modes()[:count]
+        lights = self._temperatures_of([mode.illuminant for mode in modes])
+        return [
+            Alternative(mode.illuminant, mode.probability, light_name(light))
+            for mode, light in zip(modes, lights, strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `greycard estimate --json` prints for one picture."""
+        return {
+            "file": self.name,
+            "camera": self.camera,
+            "illuminant": [round(value, 6) for value in self.illuminant.tolist()],
+            "gains": [round(value, 6) for value in self.gains],
+            "cct": None if self.cct is None else round(self.cct, 1),
+            "duv": None if self.duv is None else round(self.duv, 5),
+            "confidence": self.confidence,
+            "credible_degrees": {"50": self.credible_degrees(0.5), "90": self.credible_degrees(0.9)},
+            "alternatives": [
+                {
+                    "illuminant": [round(value, 6) for value in other.illuminant.tolist()],
+                    "probability": round(other.probability, 6),
+                    "name": other.name,
+                }
+                for other in self.alternatives(3)
+            ],
+            "warnings": list(self.warnings),
+        }
+
+    @cached_property
+    def _temperature(self) -> Temperature | None:
+        return self._temperatures_of([self.illuminant])[0]
+
+    def _temperatures_of(self, lights: list[Array]) -> list[Temperature | None]:
+        matrix = cameras.colour_matrix(self.camera) if self.camera else None
+        return [None] * len(lights) if matrix is None else illuminants.temperatures(lights, matrix)
+
+
+class Estimator:
+    """Estimates the light of pictures with one model.
+
+    >>> import greycard, numpy
+    >>> estimator = greycard.load()
+    >>> grey = numpy.random.default_rng(0).uniform(0.1, 0.8, (100, 100, 1)) * [0.4, 0.8, 0.5]
+    >>> estimate = estimator.estimate(grey, camera="Canon EOS 5D")
+    >>> len(estimate.probabilities), round(float(estimate.probabilities.sum()), 6)
+    (120, 1.0)
+    """
+
+    def __init__(self, model: Model) -> None:
+        """Use a model that is loaded already; `greycard.load` does both."""
+        self.model = model
+
+    def estimate(
+        self,
+        source: str | Path | ArrayLike,
+        camera: str | None = None,
+        *,
+        candidates: ArrayLike | None = None,
+        black: ArrayLike = 0.0,
+        white: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
+        assume_srgb: bool = False,
+    ) -> Estimate:
+        """Estimate the light of a file or of linear pixels (H, W, 3).
+
+        camera: whose candidates to use; by default what the file says, else those of all cameras, with a warning.
+        candidates: (n, 3) candidates of your own instead. The rest is as in `photo.read` and `photo.from_array`.
+        """
+        if isinstance(source, str | Path):
+            picture = photo.read(source, black=black, white=white, mask=mask, camera=camera, assume_srgb=assume_srgb)
+        else:
+            picture = photo.from_array(source, black=black, white=white, mask=mask, camera=camera)
+        cells = thumbnail.from_photo(picture)
+        return self.estimate_thumbnail(cells, picture.camera, candidates=candidates, name=picture.name)
+
+    def estimate_thumbnail(
+        self,
+        cells: NDArray[np.generic],
+        camera: str | None = None,
+        *,
+        candidates: ArrayLike | None = None,
+        name: str = "thumbnail",
+    ) -> Estimate:
+        """Estimate the light of a thumbnail (64, 64, 3): linear, black removed, masked cells 0 in all channels."""
+        known, chosen = self._candidates(camera, candidates)
+        image = thumbnail.log_image(cells, name)
+        scores = log_likelihoods(self.model.network, image, chosen.illuminants)
+        result = posterior(scores, chosen.illuminants, chosen.gain, chosen.bias)
+        warnings = [*self._camera_warnings(known, candidates), *_picture_warnings(cells, result)]
+        return Estimate(result.mean(), result, known or camera, name, tuple(warnings))
+
+    def _candidates(self, camera: str | None, given: ArrayLike | None) -> tuple[str | None, CandidateSet]:
+        """The camera that is meant, if any, and the candidates to use: those given, its own, or all cameras'."""
+        if given is not None:
+            return camera, CandidateSet(candidate_selection.check(given))
+        if camera is None:
+            only = list(self.model.cameras) if len(self.model.cameras) == 1 else []
+            return (only[0], self.model.cameras[only[0]]) if only else (None, self.model.any_camera)
+        known = cameras.find(camera, self.model.cameras)
+        return known, self.model.cameras[known]
+
+    def _camera_warnings(self, known: str | None, given: ArrayLike | None) -> list[str]:
+        if known is None and given is None:
+            return [
+                f"no camera is named: candidates of {len(self.model.cameras)} cameras were used, which costs accuracy"
+            ]
+        return []
+
+
+def load(name_or_path: str | Path | None = None) -> Estimator:
+    """An estimator with the bundled model, another bundled one by its name, or a model file by its path."""
+    return Estimator(model_file.load(name_or_path))
+
+
+def light_name(light: Temperature | None) -> str | None:
+    """An everyday name for a light of this temperature and tint."""
+    if light is None:
+        return None
+    if light.duv > 0.012 and light.cct > 3000:
+        return "fluorescent or foliage"
+    for highest, name in (
+        (2400, "candle or dim lamp"),
+        (3300, "incandescent"),
+        (4300, "warm white"),
+        (5900, "daylight"),
+    ):
+        if light.cct < highest:
+            return name
+    return "overcast" if light.cct < 7500 else "shade or blue sky"
+
+
+def _picture_warnings(cells: NDArray[np.generic], result: Posterior) -> list[str]:
+    """What a user should know of this picture before relying on the estimate."""
+    warnings = []
+    usable = float(np.mean(np.all(cells.astype(np.float32) > 0, axis=-1)))
+    if usable < 0.5:
+        warnings.append(f"only {usable:.0%} of the picture could be used; the rest is black, clipped or masked")
+    modes = result.modes()
+    if len(modes) > 1 and modes[1].probability >= 0.25:
+        apart = float(illuminants.angular_error(modes[0].illuminant, modes[1].illuminant))
+        warnings.append(
+            f"another light is nearly as plausible: {apart:.1f} degrees away, "
+            f"with {modes[1].probability:.0%} of the probability"
+        )
+    return warnings

@@ -1,0 +1,160 @@
+"""Scoring estimates against the truth, without ever scoring an image that the model was trained on unasked."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greycard import candidates as candidate_selection
+from greycard.datasets.packed import FoldColumn, Packed
+from greycard.errors import GreycardError
+from greycard.estimator import Estimator
+from greycard.illuminant import Array, angular_error, reproduction_error, unit
+from greycard.model_file import TrainingImages
+from greycard.output import write_whole
+from greycard.statistics import bootstrap_interval, geometric_mean, summary
+
+CandidateSource = Literal["labels", "model"]
+LABEL_CANDIDATES = 120
+"""How many candidates are chosen from the labels of the other folds."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Estimates for the images of a data set, with their errors.
+
+    data: the images that were scored; estimates: (N, 3); seen: how many of them the model was trained on.
+    """
+
+    data: Packed
+    estimates: Array
+    seen: int = 0
+
+    @property
+    def angular_errors(self) -> Array:
+        """(N,) degrees."""
+        return angular_error(self.estimates, self.data.illuminants)
+
+    @property
+    def reproduction_errors(self) -> Array:
+        """(N,) degrees."""
+        return reproduction_error(self.estimates, self.data.illuminants)
+
+    def report(self) -> dict[str, Any]:
+        """Statistics for each camera, for all images, and their geometric mean over cameras."""
+        errors, names = self.angular_errors, np.unique(self.data.cameras)
+        per_camera = {str(camera): summary(errors[self.data.cameras == camera]) for camera in names}
+        return {
+            "cameras": per_camera,
+            "overall": summary(errors)
+            | {
+                "mean_interval": bootstrap_interval(errors),
+                "median_interval": bootstrap_interval(errors, np.median),
+            },
+            "geometric_mean": geometric_mean(per_camera.values()),
+            "reproduction": summary(self.reproduction_errors),
+            "seen_images_scored": self.seen,
+        }
+
+    def write_csv(self, path: str | Path) -> None:
+        """One line for each image. The file can be read back as predictions."""
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(["dataset", "name", "camera", "r", "g", "b", "angular_error", "reproduction_error"])
+        numbers = np.column_stack([self.estimates, self.angular_errors, self.reproduction_errors])
+        for dataset, name, camera, values in zip(
+            self.data.datasets, self.data.names, self.data.cameras, numbers, strict=True
+        ):
+            rows.writerow([dataset, name, camera, *(f"{value:.6f}" for value in values)])
+        write_whole(path, text.getvalue())
+
+
+def seen(data: Packed, trained_on: TrainingImages) -> NDArray[np.bool_]:
+    """(N,) True where the model was trained on this image, known by its pixels or by its data set and name."""
+    by_name = set(zip(trained_on.datasets.tolist(), trained_on.names.tolist(), strict=True))
+    named = [pair in by_name for pair in zip(data.datasets.tolist(), data.names.tolist(), strict=True)]
+    return np.asarray(np.isin(data.digests(), trained_on.digests) | np.array(named, dtype=bool))
+
+
+def evaluate(
+    estimator: Estimator,
+    data: Packed,
+    *,
+    candidates: CandidateSource = "labels",
+    folds: FoldColumn = "folds",
+    include_seen: bool = False,
+    progress: Callable[[], object] = lambda: None,
+) -> Scores:
+    """Estimate every image that the model has not seen, and compare with the truth.
+
+    candidates: "labels" takes the candidates for a fold from the labels of the camera's other folds; "model" takes
+    those that the model carries for the camera.
+    include_seen: score also images that the model was trained on; their number is then part of the report.
+    progress: called after each image.
+    """
+    known = seen(data, estimator.model.trained_on)
+    if not include_seen:
+        if known.all():
+            raise GreycardError(
+                f"{', '.join(np.unique(data.datasets))}: the model {estimator.model.name!r} was trained on every image "
+                "of it, so its errors would say nothing; use another model, or --include-seen to score them anyway"
+            )
+        # Candidates may come from the labels of seen images: these are labels of other folds, not of a scored image.
+        scored = data.where(~known)
+    else:
+        scored = data
+    chosen = label_candidates(data, folds) if candidates == "labels" else None
+    numbers = scored.fold_numbers(folds) if candidates == "labels" else scored.folds
+    estimates = []
+    for image, camera, name, fold in zip(scored.images, scored.cameras, scored.names, numbers, strict=True):
+        given = chosen[str(camera), int(fold)] if chosen is not None else None
+        estimates.append(estimator.estimate_thumbnail(image, str(camera), candidates=given, name=str(name)).illuminant)
+        progress()
+    return Scores(scored, np.array(estimates), int(known.sum()) if include_seen else 0)
+
+
+def label_candidates(data: Packed, folds: FoldColumn, n: int = LABEL_CANDIDATES) -> dict[tuple[str, int], Array]:
+    """Candidates for each (camera, fold): chosen from the labels of that camera in all other folds."""
+    numbers = data.fold_numbers(folds)
+    found = {}
+    for camera in np.unique(data.cameras):
+        of_camera = data.cameras == camera
+        for fold in np.unique(numbers[of_camera]):
+            labels = data.illuminants[of_camera & (numbers != fold)]
+            if len(labels) == 0:
+                raise GreycardError(
+                    f"{camera}: all its images are in one fold, so no labels are left to take candidates from"
+                )
+            found[str(camera), int(fold)] = candidate_selection.select(labels, n)
+    return found
+
+
+def read_predictions(path: str | Path, data: Packed) -> Scores:
+    """Anybody's estimates: a CSV with the columns name, r, g, b and one row for each image of the data set."""
+    path = Path(path)
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise GreycardError(f"{path}: cannot be read ({error})") from error
+    if not rows or not {"name", "r", "g", "b"} <= rows[0].keys():
+        raise GreycardError(f"{path}: expected a CSV file with the columns name, r, g, b")
+    by_name = {}
+    for line, row in enumerate(rows, start=2):
+        try:
+            by_name[row["name"]] = unit([float(row[channel]) for channel in "rgb"])
+        except (TypeError, ValueError) as error:
+            raise GreycardError(f"{path}: line {line}: r, g and b must be positive numbers") from error
+    missing = [str(name) for name in data.names if name not in by_name]
+    if missing:
+        raise GreycardError(
+            f"{path}: has no row for {missing[0]}" + (f" and {len(missing) - 1} more images" * (len(missing) > 1))
+        )
+    return Scores(data, np.array([by_name[str(name)] for name in data.names]))

@@ -1,0 +1,74 @@
+"""From log-likelihoods to a posterior over the candidates: its mean, its maximum and its modes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greycard.illuminant import Array, angular_error, unit
+
+MODE_RADIUS = 3.0
+"""Degrees: candidates this close to a mode's best one belong to it. About what an eye forgives in a white."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A group of neighbouring candidates: their mean illuminant (3,), unit length, and their summed probability."""
+
+    illuminant: Array
+    probability: float
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """How probable each candidate is.
+
+    candidates: (n, 3) unit illuminants; probabilities: (n,), summing to one.
+    """
+
+    candidates: Array
+    probabilities: Array
+
+    def mean(self) -> Array:
+        """(3,) the minimum mean square error estimate, unit length (the paper's equation 9)."""
+        return unit(self.probabilities @ self.candidates)
+
+    def maximum(self) -> Array:
+        """(3,) the single most probable candidate (MAP)."""
+        return np.asarray(self.candidates[int(np.argmax(self.probabilities))])
+
+    def modes(self) -> list[Mode]:
+        """Separate explanations of the picture, most probable first.
+
+        The most probable candidate gathers those around it, then the most probable of the rest does, and so on.
+        """
+        left = np.ones(len(self.candidates), dtype=bool)
+        found = []
+        while left.any():
+            best = int(np.argmax(np.where(left, self.probabilities, -1.0)))
+            members = left & (angular_error(self.candidates, self.candidates[best]) <= MODE_RADIUS)
+            weights = np.maximum(self.probabilities[members], 1e-300)
+            found.append(Mode(unit(weights @ self.candidates[members]), float(self.probabilities[members].sum())))
+            left &= ~members
+        return sorted(found, key=lambda mode: -mode.probability)
+
+
+def posterior(
+    log_likelihoods: NDArray[np.floating],
+    candidates: Array,
+    gain: NDArray[np.floating] | None = None,
+    bias: NDArray[np.floating] | None = None,
+) -> Posterior:
+    """Softmax of gain * log-likelihood + bias (the paper's equation 7).
+
+    log_likelihoods, gain, bias: (n,); candidates: (n, 3). Without them, gain is 1 and the prior over candidates flat.
+    """
+    scores = np.asarray(log_likelihoods, dtype=np.float64)
+    if gain is not None:
+        scores = scores * gain
+    if bias is not None:
+        scores = scores + bias
+    weights = np.exp(scores - scores.max())
+    return Posterior(candidates, weights / weights.sum())

@@ -1,0 +1,103 @@
+"""From pixels to what the network reads: a 64x64 masked linear thumbnail, then its log image.
+
+This is the only preprocessing there is. Training, every data set and every estimate go through these functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greycard.errors import GreycardError
+from greycard.photo import Photo
+
+SIZE = 64
+"""Cells along each side of a thumbnail."""
+SATURATION = 0.95
+"""A pixel with a channel at or above this share of the range from black to white is no measurement."""
+FLOOR = 1e-4
+"""Smallest value, relative to the mean of the thumbnail, that goes into the logarithm."""
+FEWEST_CELLS = 64
+"""An image with fewer valid cells than this is refused."""
+
+Thumbnail = NDArray[np.float32]
+"""(64, 64, 3) linear, black removed, on any scale; a masked cell is 0 in all channels."""
+
+
+@dataclass(frozen=True)
+class LogImage:
+    """What the network reads: log values (64, 64, 3) and which cells count in the pooled mean (64, 64)."""
+
+    values: NDArray[np.float32]
+    counted: NDArray[np.bool_]
+
+
+def from_photo(photo: Photo) -> Thumbnail:
+    """Average the unmasked pixels of each cell; a cell is kept if more than half of its area is unmasked.
+
+    Works through the photo one row of cells at a time, so that it never holds a second copy of the pixels.
+    """
+    height, width = photo.pixels.shape[:2]
+    rows, columns = _cell_weights(height), _cell_weights(width).astype(np.float32)
+    thumbnail = np.zeros((SIZE, SIZE, 3), dtype=np.float32)
+    for y in range(SIZE):
+        covered = np.flatnonzero(rows[y])
+        band = slice(int(covered[0]), int(covered[-1]) + 1)
+        linear, usable = _linear(photo, band)
+        weights = rows[y, band].astype(np.float32)
+        sums = np.einsum("h,hwc->wc", weights, linear)
+        area = columns @ (weights @ usable)
+        kept = area > 0.5 + 1e-6
+        thumbnail[y, kept] = (columns[kept] @ sums) / area[kept, None]
+    return thumbnail
+
+
+def log_image(thumbnail: NDArray[np.generic], name: str = "thumbnail") -> LogImage:
+    """Remove the exposure, take the logarithm, and find the cells that count.
+
+    thumbnail: (64, 64, 3) linear; name: what to call it when it is refused.
+    """
+    cells = np.asarray(thumbnail, dtype=np.float32)
+    if cells.shape != (SIZE, SIZE, 3):
+        raise GreycardError(f"{name}: a thumbnail has the shape ({SIZE}, {SIZE}, 3), this one has {cells.shape}")
+    if not np.all(np.isfinite(cells)):
+        raise GreycardError(f"{name}: holds values that are not finite")
+    valid = np.all(cells > 0, axis=-1)
+    if valid.sum() < FEWEST_CELLS:
+        raise GreycardError(
+            f"{name}: only {int(valid.sum())} of {SIZE * SIZE} cells can be used (at least {FEWEST_CELLS} are needed); "
+            "the rest is black, clipped or masked"
+        )
+    relative = cells / cells[valid].mean(dtype=np.float64)
+    return LogImage(np.log(np.maximum(relative, FLOOR)).astype(np.float32), _counted(valid))
+
+
+def _counted(valid: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Cells whose 3x3 neighbourhood inside the frame is valid; the valid cells where fewer than 64 are such."""
+    padded = np.pad(valid, 1, constant_values=True)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3))
+    surrounded = np.asarray(windows.all(axis=(-2, -1)))
+    return surrounded if surrounded.sum() >= FEWEST_CELLS else valid
+
+
+def _linear(photo: Photo, band: slice) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Rows of a photo in linear light, 0 where a pixel is no measurement; and 1.0 where it is one, else 0.0."""
+    stored = photo.pixels[band]
+    above_black = stored.astype(np.float32) - photo.black
+    span = photo.white - photo.black
+    usable = np.all(above_black < SATURATION * span, axis=-1) & np.any(stored != 0, axis=-1)
+    if photo.mask is not None:
+        usable &= ~photo.mask[band]
+    linear = above_black / np.where(np.isfinite(span), span, np.float32(1))
+    return np.where(usable[..., None], linear, np.float32(0)), usable.astype(np.float32)
+
+
+def _cell_weights(pixels: int) -> NDArray[np.float64]:
+    """(64, pixels): the share of each cell, along one axis, that each pixel covers. Rows sum to one."""
+    edges = np.linspace(0, pixels, SIZE + 1)
+    starts, ends = edges[:-1, None], edges[1:, None]
+    left = np.arange(pixels)
+    overlap = np.clip(np.minimum(ends, left + 1) - np.maximum(starts, left), 0, None)
+    return np.asarray(overlap / (pixels / SIZE))

@@ -1,0 +1,81 @@
+"""What the tests share: the folders with real data, a tiny made-up data set, and an untrained model."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from greycard.datasets.packed import Packed
+from greycard.illuminant import unit
+from greycard.likelihood import SHAPES, Network
+from greycard.model_file import CandidateSet, Model, TrainingImages
+
+
+def _folder(variable: str) -> Path:
+    folder = os.environ.get(variable)
+    if not folder:
+        pytest.skip(f"{variable} is not set: it points to the folder with real data")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    return _folder("GREYCARD_DATA")
+
+
+@pytest.fixture
+def make_packed():
+    """A data set of coloured noise lit by known lights: `make_packed(n)` -> Packed."""
+
+    def make(n: int = 24, *, cameras: tuple[str, ...] = ("Alpha One",), dataset: str = "made-up", seed: int = 0) -> Packed:
+        generator = np.random.default_rng(seed)
+        illuminants = unit(np.stack([generator.uniform(0.3, 1.0, n), np.ones(n), generator.uniform(0.3, 1.0, n)], axis=1))
+        surfaces = generator.beta(2, 4, (n, 64, 64, 1)) * generator.uniform(0.8, 1.2, (n, 64, 64, 3))
+        images = surfaces * illuminants[:, None, None] * 30_000
+        return Packed(
+            images=np.clip(images, 1, 65535).astype(np.uint16),
+            illuminants=illuminants,
+            cameras=np.array([cameras[i % len(cameras)] for i in range(n)]),
+            names=np.array([f"{dataset}_{i:03d}.png" for i in range(n)]),
+            datasets=np.full(n, dataset),
+            folds=(np.arange(n) % 3).astype(np.int8),
+            scene_folds=np.full(n, -1, dtype=np.int8),
+        )
+
+    return make
+
+
+def save_packed(data: Packed, path: Path) -> Path:
+    """Write a data set as users have it on disk."""
+    arrays = {key: getattr(data, key) for key in ("images", "illuminants", "cameras", "names", "folds")}
+    np.savez(path, **arrays)
+    return path
+
+
+def random_network(seed: int = 0) -> Network:
+    generator = np.random.default_rng(seed)
+    return Network(
+        **{
+            key: generator.normal(0, 1 / np.sqrt(max(np.prod(shape[:-1]), 1)), shape).astype(np.float32)
+            for key, shape in SHAPES.items()
+        }
+    )
+
+
+@pytest.fixture
+def untrained_model() -> Model:
+    """A model with random weights, two cameras, and no training images."""
+    generator = np.random.default_rng(1)
+    sets = [CandidateSet(unit(generator.uniform(0.2, 1, (n, 3)))) for n in (12, 8, 20)]
+    return Model(
+        name="untrained",
+        network=random_network(),
+        cameras={"Alpha One": sets[0], "Beta Two": sets[1]},
+        any_camera=sets[2],
+        trained_on=TrainingImages(np.array([], np.str_), np.array([], np.str_), np.array([], np.uint64)),
+        recipe={"epochs": 1},
+        results={},
+    )

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from greycard import GreycardError, candidates
+from greycard.illuminant import angular_error, to_chromaticity, unit
+
+
+@pytest.fixture
+def measured():
+    generator = np.random.default_rng(3)
+    warmth = generator.uniform(0, 1, 400)
+    ratios = np.stack([0.4 + 0.5 * warmth, 0.9 - 0.6 * warmth], axis=1) + generator.normal(0, 0.02, (400, 2))
+    return unit(np.stack([ratios[:, 0], np.ones(400), ratios[:, 1]], axis=1))
+
+
+@pytest.mark.parametrize("strategy", ["kmeans", "uniform", "mixture"])
+def test_every_strategy_gives_positive_unit_vectors_and_repeats_itself(measured, strategy):
+    n = 121 if strategy == "uniform" else 120
+    chosen = candidates.select(measured, n, strategy, seed=5)
+    assert chosen.shape == (n, 3)
+    assert (chosen > 0).all()
+    np.testing.assert_allclose(np.linalg.norm(chosen, axis=1), 1)
+    np.testing.assert_array_equal(chosen, candidates.select(measured, n, strategy, seed=5))
+
+
+@pytest.mark.parametrize("space", ["rgb", "chromaticity", "log-chromaticity"])
+def test_kmeans_stands_close_to_every_measured_light(measured, space):
+    chosen = candidates.select(measured, 60, "kmeans", space=space)
+    nearest = angular_error(measured[:, None], chosen[None]).min(axis=1)
+    assert np.median(nearest) < 1.0
+    assert nearest.max() < 5.0
+
+
+def test_uniform_spans_the_extrema_in_an_eleven_by_eleven_grid(measured):
+    ratios = to_chromaticity(candidates.select(measured, 121, "uniform"))
+    assert len(np.unique(ratios[:, 0].round(9))) == 11
+    np.testing.assert_allclose(ratios.min(axis=0), to_chromaticity(measured).min(axis=0))
+    np.testing.assert_allclose(ratios.max(axis=0), to_chromaticity(measured).max(axis=0))
+
+
+def test_mixture_follows_the_density(measured):
+    drawn = to_chromaticity(candidates.select(measured, 300, "mixture"))
+    np.testing.assert_allclose(drawn.mean(axis=0), to_chromaticity(measured).mean(axis=0), atol=0.05)
+
+
+@pytest.mark.parametrize("strategy", ["kmeans", "uniform", "mixture"])
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_fewer_lights_than_candidates(measured, strategy, count):
+    chosen = candidates.select(measured[:count], 120, strategy)
+    assert 1 <= len(chosen) <= 120
+    assert (chosen > 0).all()
+    if strategy == "kmeans":
+        np.testing.assert_allclose(np.sort(chosen, axis=0), np.sort(measured[:count], axis=0))
+
+
+def test_repeated_lights_count_once():
+    assert len(candidates.select(np.tile([0.4, 0.8, 0.5], (50, 1)), 10)) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"illuminants": np.empty((0, 3))}, "at least one"),
+        ({"n": 0}, "n: at least one"),
+        ({"strategy": "kmean"}, "strategy.*kmean"),
+        ({"space": "lab"}, "space.*lab"),
+        ({"illuminants": [[1.0, -0.1, 1.0]]}, "positive"),
+    ],
+)
+def test_wrong_arguments_are_named(measured, wrong, message):
+    with pytest.raises(GreycardError, match=message):
+        candidates.select(**({"illuminants": measured, "n": 10} | wrong))
+
+
+def test_given_candidates_are_checked_row_by_row():
+    with pytest.raises(GreycardError, match="row 1"):
+        candidates.check([[0.4, 0.8, 0.5], [0.4, 0.0, 0.5]])
+    with pytest.raises(GreycardError, match=r"shape \(n, 3\)"):
+        candidates.check([0.4, 0.8, 0.5])
+    np.testing.assert_allclose(np.linalg.norm(candidates.check([[4, 8, 5]]), axis=1), 1)
