@@ -1,0 +1,155 @@
+import json
+
+import numpy as np
+import pytest
+
+import greycard
+from greycard import GreycardError, synthetic
+from greycard.datasets import packed
+from greycard.estimator import Estimator, light_name
+from greycard.illuminant import Temperature, angular_error
+
+
+@pytest.fixture
+def pixels():
+    return np.random.default_rng(0).uniform(0.05, 0.8, (80, 100, 3))
+
+
+@pytest.fixture
+def estimator(untrained_model):
+    return Estimator(untrained_model)
+
+
+def test_the_public_face():
+    assert set(greycard.__all__) == {"Alternative", "Estimate", "Estimator", "GreycardError", "__version__", "load"}
+    assert all(hasattr(greycard, name) for name in greycard.__all__)
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = greycard.nonsense
+
+
+def test_an_estimate_holds_the_whole_posterior(estimator, pixels):
+    estimate = estimator.estimate(pixels, camera="alpha one")
+    assert estimate.camera == "Alpha One"
+    assert estimate.candidates.shape == (12, 3)
+    assert estimate.probabilities.sum() == pytest.approx(1)
+    np.testing.assert_allclose(estimate.illuminant, estimate.posterior.mean())
+    red, green, blue = estimate.gains
+    assert green == 1
+    np.testing.assert_allclose(np.array([red, green, blue]) * estimate.illuminant, estimate.illuminant[1])
+    assert estimate.user_wb == [red, 1, blue, 1]
+    assert sum(other.probability for other in estimate.alternatives(100)) == pytest.approx(1)
+    assert len(estimate.alternatives(2)) <= 2
+
+
+def test_nothing_is_invented_before_it_is_calibrated(estimator, pixels):
+    estimate = estimator.estimate(pixels, camera="Alpha One")
+    assert estimate.confidence is None
+    assert estimate.credible_degrees(0.9) is None
+    assert (estimate.cct, estimate.duv) == (None, None)  # no colour matrix of this camera is known
+    with pytest.raises(GreycardError, match="share"):
+        estimate.credible_degrees(90)
+
+
+def test_arrays_files_and_thumbnails_give_the_same_answer(estimator, pixels, tmp_path):
+    np.save(tmp_path / "a.npy", pixels)
+    from_array = estimator.estimate(pixels, camera="Alpha One")
+    from_file = estimator.estimate(tmp_path / "a.npy", camera="Alpha One")
+    np.testing.assert_allclose(from_file.probabilities, from_array.probabilities)
+    cells = np.random.default_rng(1).uniform(0.1, 0.8, (64, 64, 3)).astype(np.float32)
+    np.testing.assert_allclose(
+        estimator.estimate_thumbnail(cells, "Beta Two").probabilities,
+        estimator.estimate(cells, camera="Beta Two").probabilities,
+        rtol=1e-4,
+    )
+
+
+def test_exposure_does_not_matter(estimator, pixels):
+    first = estimator.estimate(pixels, camera="Alpha One", white=np.inf)
+    second = estimator.estimate(pixels * 0.01, camera="Alpha One", white=np.inf)
+    np.testing.assert_allclose(first.probabilities, second.probabilities, rtol=1e-3)
+
+
+def test_candidates_of_your_own(estimator, pixels):
+    estimate = estimator.estimate(pixels, candidates=[[1, 2, 1], [2, 2, 1]])
+    assert estimate.candidates.shape == (2, 3)
+    with pytest.raises(GreycardError, match="row 1"):
+        estimator.estimate(pixels, candidates=[[1, 2, 1], [2, 0, 1]])
+
+
+def test_without_a_camera_the_candidates_of_all_are_used_with_a_warning(estimator, pixels):
+    estimate = estimator.estimate(pixels)
+    assert estimate.camera is None
+    assert len(estimate.candidates) == 20
+    assert any("no camera is named" in warning for warning in estimate.warnings)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda pixels: pixels * 0, "only 0 of 4096 cells"),
+        (lambda pixels: pixels * 0 + 1, "only 0 of 4096 cells.*clipped"),
+        (lambda pixels: pixels - 1, "negative"),
+        (lambda pixels: np.where(pixels > 0.5, np.nan, pixels), "not finite"),
+        (lambda pixels: (pixels * 1000).astype(int), "integers"),
+        (lambda pixels: pixels[..., 0], "height, width, 3"),
+    ],
+)
+def test_pictures_without_an_answer_are_refused(estimator, pixels, change, message):
+    with pytest.raises(GreycardError, match=message):
+        estimator.estimate(change(pixels), camera="Alpha One")
+
+
+def test_a_fully_masked_picture_is_refused(estimator, pixels):
+    with pytest.raises(GreycardError, match="only 0 of 4096 cells"):
+        estimator.estimate(pixels, camera="Alpha One", mask=np.ones((80, 100), bool))
+
+
+def test_an_unknown_camera_is_refused(estimator, pixels):
+    with pytest.raises(GreycardError, match=r"'Gamma Three' is not known.*Alpha One, Beta Two"):
+        estimator.estimate(pixels, camera="Gamma Three")
+
+
+def test_a_picture_that_is_mostly_masked_is_warned_about(estimator, pixels):
+    mask = np.zeros((80, 100), bool)
+    mask[:60] = True
+    warnings = estimator.estimate(pixels, camera="Alpha One", mask=mask).warnings
+    assert any("of the picture could be used" in warning for warning in warnings)
+
+
+def test_lights_have_everyday_names():
+    assert light_name(Temperature(2850, 0.0)) == "incandescent"
+    assert light_name(Temperature(5500, 0.003)) == "daylight"
+    assert light_name(Temperature(9000, 0.003)) == "shade or blue sky"
+    assert light_name(Temperature(4200, 0.02)) == "fluorescent or foliage"
+    assert light_name(None) is None
+
+
+@pytest.mark.parametrize("light", ["A", "D65", "FL2", "4000K"])
+def test_the_bundled_model_finds_the_light_of_a_scene_from_spectra(light):
+    """A camera and a scene that the model never saw; the truth is known by construction."""
+    scene = synthetic.scene(light, seed=1)
+    estimate = greycard.load().estimate(scene.pixels, candidates=synthetic.camera_candidates())
+    assert angular_error(estimate.illuminant, scene.illuminant) < 5
+
+
+def test_a_real_photo_gets_a_temperature_and_the_json_contract(data_folder):
+    data = packed.load(data_folder / "gehler_shi.npz")
+    estimate = greycard.load().estimate_thumbnail(data.images[100], data.cameras[100], name="a.png")
+    found = json.loads(json.dumps(estimate.to_dict()))
+    assert list(found) == [
+        "file",
+        "camera",
+        "illuminant",
+        "gains",
+        "cct",
+        "duv",
+        "confidence",
+        "credible_degrees",
+        "alternatives",
+        "warnings",
+    ]
+    assert found["confidence"] is None
+    assert found["credible_degrees"] == {"50": None, "90": None}
+    assert 1500 < found["cct"] < 20_000
+    assert {"illuminant", "probability", "name"} == set(found["alternatives"][0])
+    assert found["gains"][1] == 1

@@ -1,0 +1,192 @@
+import struct
+import zlib
+
+import imagecodecs
+import numpy as np
+import pytest
+import tifffile
+
+from greycard import GreycardError, photo
+
+
+@pytest.fixture
+def pixels():
+    return np.random.default_rng(0).integers(100, 60_000, (40, 50, 3), dtype=np.uint16)
+
+
+def png_with_chunk(path, pixels, kind, content):
+    """A PNG with one more chunk after its header."""
+    data = bytes(imagecodecs.png_encode(pixels))
+    chunk = struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    path.write_bytes(data[:33] + chunk + data[33:])
+    return path
+
+
+def icc(curve):
+    """A minimal ICC profile with one tag, the red tone curve."""
+    table = struct.pack(">I4sII", 1, b"rTRC", 144, len(curve))
+    return bytes(128) + table + curve
+
+
+LINEAR = icc(b"curv" + bytes(4) + struct.pack(">I", 0))
+LINEAR_PARAMETRIC = icc(b"para" + bytes(8) + struct.pack(">I", 0x10000))
+GAMMA = icc(b"curv" + bytes(4) + struct.pack(">IH", 1, 0x0233))
+
+
+def test_sixteen_bit_png_and_tiff_and_npy_hold_the_same(tmp_path, pixels):
+    (tmp_path / "a.png").write_bytes(imagecodecs.png_encode(pixels))
+    tifffile.imwrite(tmp_path / "a.tif", pixels, photometric="rgb")
+    tifffile.imwrite(tmp_path / "planar.tiff", np.moveaxis(pixels, -1, 0), photometric="rgb", planarconfig="separate")
+    np.save(tmp_path / "a.npy", (pixels / 65535).astype(np.float32))
+    for name in ("a.png", "a.tif", "planar.tiff"):
+        read = photo.read(tmp_path / name)
+        np.testing.assert_array_equal(read.pixels, pixels)
+        np.testing.assert_array_equal(read.white, 65535)
+    read = photo.read(tmp_path / "a.npy")
+    np.testing.assert_allclose(read.pixels, pixels / 65535, rtol=1e-6)
+    np.testing.assert_array_equal(read.white, 1)
+
+
+def test_float_tiff_saturates_at_one(tmp_path, pixels):
+    tifffile.imwrite(tmp_path / "a.tif", (pixels / 65535).astype(np.float32), photometric="rgb")
+    np.testing.assert_array_equal(photo.read(tmp_path / "a.tif").white, 1)
+
+
+def test_an_alpha_channel_is_dropped(tmp_path, pixels):
+    with_alpha = np.concatenate([pixels, np.full((40, 50, 1), 65535, np.uint16)], axis=-1)
+    (tmp_path / "a.png").write_bytes(imagecodecs.png_encode(with_alpha))
+    np.testing.assert_array_equal(photo.read(tmp_path / "a.png").pixels, pixels)
+
+
+@pytest.mark.parametrize(
+    ("make", "model", "expected"),
+    [
+        ("Canon", "Canon EOS 5D", "Canon EOS 5D"),
+        ("SONY", "SLT-A57", "SONY SLT-A57"),
+        ("NIKON CORPORATION", "NIKON D5200", "NIKON D5200"),
+    ],
+)
+def test_the_camera_comes_from_the_file(tmp_path, pixels, make, model, expected):
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, pixels, photometric="rgb", extratags=[(271, 2, 0, make, True), (272, 2, 0, model, True)])
+    assert photo.read(path).camera == expected
+    assert photo.read(path, camera="Other").camera == "Other"
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "reason"),
+    [
+        (b"sRGB", b"\0", "says that it is sRGB"),
+        (b"gAMA", struct.pack(">I", 45455), r"gamma 1/2\.20"),
+        (b"iCCP", b"profile\0\0" + zlib.compress(GAMMA), "ICC profile"),
+        (b"cICP", bytes([1, 13, 0, 1]), "cICP"),
+    ],
+)
+def test_metadata_that_names_a_gamma_is_a_reason_to_refuse(tmp_path, pixels, kind, content, reason):
+    path = png_with_chunk(tmp_path / "a.png", pixels, kind, content)
+    with pytest.raises(GreycardError, match=f"a.png.*{reason}.*--assume-srgb"):
+        photo.read(path)
+    assert photo.read(path, assume_srgb=True).pixels.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        (b"gAMA", struct.pack(">I", 100_000)),
+        (b"iCCP", b"profile\0\0" + zlib.compress(LINEAR)),
+        (b"iCCP", b"profile\0\0" + zlib.compress(LINEAR_PARAMETRIC)),
+        (b"cICP", bytes([1, 8, 0, 1])),
+        (b"tEXt", b"Comment\0sRGB"),
+    ],
+)
+def test_metadata_that_says_linear_is_accepted(tmp_path, pixels, kind, content):
+    np.testing.assert_array_equal(photo.read(png_with_chunk(tmp_path / "a.png", pixels, kind, content)).pixels, pixels)
+
+
+def test_an_icc_profile_in_a_tiff_is_looked_at(tmp_path, pixels):
+    for profile, linear in ((GAMMA, False), (LINEAR, True)):
+        tifffile.imwrite(tmp_path / "a.tif", pixels, photometric="rgb", iccprofile=profile)
+        if linear:
+            assert photo.read(tmp_path / "a.tif").pixels.shape == (40, 50, 3)
+        else:
+            with pytest.raises(GreycardError, match="ICC profile"):
+                photo.read(tmp_path / "a.tif")
+
+
+@pytest.mark.parametrize("suffix", ["png", "tif"])
+def test_eight_bits_are_refused_unless_the_gamma_is_undone_knowingly(tmp_path, suffix):
+    grey = np.full((20, 20, 3), 188, np.uint8)
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "png":
+        path.write_bytes(imagecodecs.png_encode(grey))
+    else:
+        tifffile.imwrite(path, grey, photometric="rgb")
+    with pytest.raises(GreycardError, match=f"a.{suffix}: holds 8-bit values"):
+        photo.read(path)
+    # sRGB 188 is 0.5029 in linear light.
+    np.testing.assert_allclose(photo.read(path, assume_srgb=True).pixels, 0.5029, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("pixels", "options", "message"),
+    [
+        (np.ones((10, 10)), {}, r"shape \(height, width, 3\), got \(10, 10\)"),
+        (np.ones((10, 10, 4)), {}, "height, width, 3"),
+        (np.ones((0, 10, 3)), {}, "height, width, 3"),
+        (np.ones((10, 10, 3), np.uint16), {}, "uint16 integers.*white="),
+        (np.ones((10, 10, 3), np.uint8), {"white": 255}, "8-bit"),
+        (np.full((10, 10, 3), np.nan), {}, "NaN"),
+        (np.full((10, 10, 3), -0.1), {}, "negative values.*black="),
+        (np.full((10, 10, 3), "x"), {}, "expected numbers"),
+        (np.ones((10, 10, 3)), {"black": 2.0, "white": 1.0}, "must be above black"),
+        (np.ones((10, 10, 3)), {"black": [1, 2]}, "black must be one number or three"),
+        (np.ones((10, 10, 3)), {"mask": np.zeros((5, 5), bool)}, "mask must be"),
+    ],
+)
+def test_wrong_arrays_are_refused_with_the_way_out(pixels, options, message):
+    with pytest.raises(GreycardError, match=message):
+        photo.from_array(pixels, **options)
+
+
+def bomb(path):
+    """A PNG whose header claims 10^6 x 10^6 pixels."""
+    header = struct.pack(">IIBBBBB", 10**6, 10**6, 16, 2, 0, 0, 0)
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
+    )
+
+
+def test_broken_and_foreign_files_get_one_clear_line(tmp_path, pixels):
+    whole = bytes(imagecodecs.png_encode(pixels))
+    (tmp_path / "cut.png").write_bytes(whole[:200])
+    (tmp_path / "empty.png").write_bytes(b"")
+    (tmp_path / "renamed.png").write_bytes(b"GIF89a" + bytes(100))
+    (tmp_path / "text.tif").write_text("hello")
+    (tmp_path / "photo.jpg").write_bytes(bytes(10))
+    (tmp_path / "grey.png").write_bytes(imagecodecs.png_encode(pixels[..., 0].copy()))
+    np.savez(tmp_path / "set.npz", images=pixels)
+    np.save(tmp_path / "pickle.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    bomb(tmp_path / "bomb.png")
+    expected = {
+        "cut.png": "cannot be decoded",
+        "empty.png": "is not a PNG",
+        "renamed.png": "is not a PNG",
+        "text.tif": "cannot be decoded",
+        "photo.jpg": "cannot read .jpg",
+        "grey.png": "three colour channels",
+        "set.npz": "packed data set",
+        "pickle.npy": "cannot be decoded",
+        "bomb.png": "claims 1000000 x 1000000",
+        "absent.png": "no such file",
+    }
+    for name, message in expected.items():
+        with pytest.raises(GreycardError, match=message) as caught:
+            photo.read(tmp_path / name)
+        assert name in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_names_may_hold_any_letters(tmp_path, pixels):
+    path = tmp_path / "Größe 写真.png"
+    path.write_bytes(imagecodecs.png_encode(pixels))
+    np.testing.assert_array_equal(photo.read(path).pixels, pixels)
