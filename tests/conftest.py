@@ -30,9 +30,13 @@ def data_folder() -> Path:
 def make_packed():
     """A data set of coloured noise lit by known lights: `make_packed(n)` -> Packed."""
 
-    def make(n: int = 24, *, cameras: tuple[str, ...] = ("Alpha One",), dataset: str = "made-up", seed: int = 0) -> Packed:
+    def make(
+        n: int = 24, *, cameras: tuple[str, ...] = ("Alpha One",), dataset: str = "made-up", seed: int = 0
+    ) -> Packed:
         generator = np.random.default_rng(seed)
-        illuminants = unit(np.stack([generator.uniform(0.3, 1.0, n), np.ones(n), generator.uniform(0.3, 1.0, n)], axis=1))
+        illuminants = unit(
+            np.stack([generator.uniform(0.3, 1.0, n), np.ones(n), generator.uniform(0.3, 1.0, n)], axis=1)
+        )
         surfaces = generator.beta(2, 4, (n, 64, 64, 1)) * generator.uniform(0.8, 1.2, (n, 64, 64, 3))
         images = surfaces * illuminants[:, None, None] * 30_000
         return Packed(

@@ -16,7 +16,10 @@ def test_a_model_comes_back_as_it_was(tmp_path, untrained_model):
     )
     seen = TrainingImages(np.array(["x", "x", "y"]), np.array(["1", "2", "1"]), np.array([1, 2, 2**64 - 1], np.uint64))
     model = replace(
-        untrained_model, cameras={"Alpha One": learned, **untrained_model.cameras}, trained_on=seen, results={"mean": 1.5}
+        untrained_model,
+        cameras={"Alpha One": learned, **untrained_model.cameras},
+        trained_on=seen,
+        results={"mean": 1.5},
     )
     model_file.save(model, tmp_path / "m.safetensors")
     read = model_file.load(tmp_path / "m.safetensors")
@@ -102,5 +105,7 @@ def test_the_bundled_model_is_camera_agnostic():
     assert model.network.weights == 24_641
     assert len(model.cameras) == 11
     assert all(candidates.gain is None and candidates.bias is None for candidates in model.cameras.values())
-    assert all(candidates.illuminants.shape == (120, 3) for name, candidates in model.cameras.items() if name != "Canon EOS-1D")
+    assert all(
+        candidates.illuminants.shape == (120, 3) for name, candidates in model.cameras.items() if name != "Canon EOS-1D"
+    )
     assert len(model.trained_on.names) == 568 + 1736 + 1707

@@ -152,7 +152,11 @@ def bomb(path):
     """A PNG whose header claims 10^6 x 10^6 pixels."""
     header = struct.pack(">IIBBBBB", 10**6, 10**6, 16, 2, 0, 0, 0)
     path.write_bytes(
-        b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
+        b"\x89PNG\r\n\x1a\n"
+        + struct.pack(">I", 13)
+        + b"IHDR"
+        + header
+        + struct.pack(">I", zlib.crc32(b"IHDR" + header))
     )
 
 

@@ -20,7 +20,9 @@ def test_probabilities_sum_to_one_for_any_scores(scores):
 def test_softmax_by_hand():
     result = posterior(np.log([1.0, 2.0, 5.0]), CANDIDATES)
     np.testing.assert_allclose(result.probabilities, [0.125, 0.25, 0.625])
-    np.testing.assert_allclose(result.mean(), unit(0.125 * CANDIDATES[0] + 0.25 * CANDIDATES[1] + 0.625 * CANDIDATES[2]))
+    np.testing.assert_allclose(
+        result.mean(), unit(0.125 * CANDIDATES[0] + 0.25 * CANDIDATES[1] + 0.625 * CANDIDATES[2])
+    )
     np.testing.assert_array_equal(result.maximum(), CANDIDATES[2])
 
 

@@ -7,9 +7,9 @@ from greycard import GreycardError
 
 pytest.importorskip("torch", reason="training needs torch")
 
-from greycard.datasets.packed import concatenate  # noqa: E402
-from greycard.training.crossval import Watcher, crossvalidate, over_seeds, pooled, splits  # noqa: E402
-from greycard.training.recipe import Recipe  # noqa: E402
+from greycard.datasets.packed import concatenate
+from greycard.training.crossval import Watcher, crossvalidate, over_seeds, pooled, splits
+from greycard.training.recipe import Recipe
 
 QUICK = Recipe(epochs=3, batch=8, cells=16, candidates=12, dropout=0.1, schedule="cosine")
 
@@ -56,9 +56,7 @@ def test_shuffled_labels_leave_nothing_to_know(make_packed, tmp_path):
 
 
 def test_data_sets_are_left_out_in_turn(make_packed, tmp_path):
-    data = concatenate(
-        [make_packed(12, dataset="a"), make_packed(12, dataset="b", cameras=("Beta Two",), seed=1)]
-    )
+    data = concatenate([make_packed(12, dataset="a"), make_packed(12, dataset="b", cameras=("Beta Two",), seed=1)])
     recipe = replace(QUICK, cameras="each", gain_bias="fixed")
     scores = crossvalidate(data, recipe, "dataset", tmp_path)
     assert list(scores) == ["without-a", "without-b"]

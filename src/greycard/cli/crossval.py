@@ -86,17 +86,16 @@ def _watcher(seed: int, quiet: bool) -> Watcher:
 
 def _print_table(results: dict[str, Any]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
+    from greycard.cli.terminal import table as new_table
     from greycard.statistics import STATISTICS
 
-    table = Table(
-        f"left out, {results['seeds']} seeds", *STATISTICS, title="angular error (degrees): mean (min to max)"
-    )
+    title = f"angular error in degrees: mean over {results['seeds']} seeds, smallest and largest"
+    table = new_table("", *STATISTICS, title=title)
     for name, result in results["results"].items():
-        for part, label in (("overall", name), ("geometric_mean", f"{name}, geometric mean of cameras")):
+        for part, label in (("overall", name), ("geometric_mean", "geometric mean")):
             row = result[part]
-            cells = [f"{row[key]['mean']:.2f}\n({row[key]['min']:.2f}-{row[key]['max']:.2f})" for key in STATISTICS]
+            cells = [f"{row[key]['mean']:.2f}\n{row[key]['min']:.2f}-{row[key]['max']:.2f}" for key in STATISTICS]
             table.add_row(label, *cells)
     Console().print(table)
     print(f"{results['seconds']:.0f} s")

@@ -63,7 +63,7 @@ def _packed(
 
 def _answers(files: list[Path], one: Callable[[Path], Iterator[Estimate]]) -> Iterator[tuple[Path, Estimate | str]]:
     """Each estimate, or why a file has none, as soon as it is known; a bar where somebody watches."""
-    from greycard.cli.progress import bar
+    from greycard.cli.terminal import bar
     from greycard.errors import GreycardError
 
     with bar() as progress:
@@ -86,9 +86,10 @@ def _print_json(files: list[Path], one: Callable[[Path], Iterator[Estimate]]) ->
 
 def _print_table(files: list[Path], one: Callable[[Path], Iterator[Estimate]]) -> int:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table("file", "camera", "light", "gains r, b", "the light may have been")
+    from greycard.cli.terminal import table as new_table
+
+    table = new_table("file", "camera", "light", "gains r, b", "the light may have been")
     failures = []
     for _, answer in _answers(files, one):
         if isinstance(answer, str):

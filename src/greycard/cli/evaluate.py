@@ -60,7 +60,7 @@ def _run_model(
     folds: Literal["folds", "scene_folds"],
     include_seen: bool,
 ) -> Scores:
-    from greycard.cli.progress import bar
+    from greycard.cli.terminal import bar
     from greycard.estimator import load
     from greycard.evaluation import evaluate
 
@@ -79,12 +79,12 @@ def _run_model(
 def print_report(report: dict[str, Any]) -> None:
     """The statistics as a table, with what a reader must know of them below."""
     from rich.console import Console
-    from rich.table import Table
 
+    from greycard.cli.terminal import table as new_table
     from greycard.statistics import STATISTICS
 
-    table = Table("angular error (degrees)", "images", *STATISTICS)
-    rows = {**report["cameras"], "all images": report["overall"], "geometric mean of cameras": report["geometric_mean"]}
+    table = new_table("", "n", *STATISTICS, title="angular error in degrees")
+    rows = {**report["cameras"], "all images": report["overall"], "geometric mean": report["geometric_mean"]}
     for name, row in rows.items():
         table.add_row(name, str(row.get("n", "")), *(f"{row[key]:.2f}" for key in STATISTICS))
     console = Console()

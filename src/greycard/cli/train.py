@@ -27,7 +27,7 @@ def command(
     require_torch()
 
     from greycard import model_file
-    from greycard.cli.progress import bar
+    from greycard.cli.terminal import bar
     from greycard.datasets import packed
     from greycard.training.loop import Progress, train
 
