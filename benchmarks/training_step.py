@@ -51,7 +51,7 @@ def main() -> None:
         angular_loss(estimates, truths[of_images]).sum().backward()
 
     def fast() -> None:
-        features = network.first_layer(cells.draw(batch, recipe.cells, generator))
+        features = network.first_layer(cells.draw(batch, data.illuminants[batch], recipe.cells, generator))
         for part in range(0, len(batch), _IMAGES_AT_ONCE):
             few = slice(part, part + _IMAGES_AT_ONCE)
             backward(network(features[few], candidates), batch[few])

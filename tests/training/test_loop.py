@@ -14,6 +14,7 @@ from greycard.training.loop import (  # noqa: E402
     TrainingCells,
     choose_candidates,
     draw_batches,
+    draw_lights,
     learning_rate,
     train,
 )
@@ -126,9 +127,34 @@ def test_drawn_patches_are_neighbourhoods_of_cells_that_count(make_packed):
     images = data.images.copy()
     images[0, :60] = 0  # only the last four rows are left
     cells = TrainingCells(replace(data, images=images))
-    patches = cells.draw(np.array([0, 1]), 500, np.random.default_rng(0)).numpy()
+    patches = cells.draw(np.array([0, 1]), data.illuminants, 500, np.random.default_rng(0)).numpy()
     assert patches.shape == (2, 500, 27)
     assert patches.min() > np.log(1e-4)  # a masked neighbour would be at the floor
+
+
+def test_a_relit_image_is_what_the_camera_would_have_seen(make_packed):
+    data = make_packed(2)
+    images = data.images.astype(np.float64)
+    images[0, :20] = 0
+    old, new = data.illuminants[0], data.illuminants[1]
+    # On a scale that rounding to integers does not touch.
+    before = replace(data, images=np.round(images).astype(np.uint16))
+    after = replace(before, images=before.images * (new / old) * 1000, illuminants=np.stack([new, new]))
+    batch, lights = np.array([0]), new[None]
+    np.testing.assert_allclose(
+        TrainingCells(before).draw(batch, lights, 200, np.random.default_rng(0)).numpy(),
+        TrainingCells(after).draw(batch, lights, 200, np.random.default_rng(0)).numpy(),
+        atol=1e-4,
+    )
+
+
+def test_lights_are_borrowed_within_a_group_and_only_as_often_as_asked():
+    illuminants = np.arange(300, dtype=float).reshape(100, 3) + 1
+    groups, batch = np.arange(100) % 2, np.arange(0, 100, 2)
+    for share, low, high in ((0.0, 0, 0), (0.5, 0.3, 0.7), (1.0, 0.9, 1.0)):
+        lights = draw_lights(illuminants, groups, batch, share, np.random.default_rng(0))
+        assert np.isin(lights[:, 0], illuminants[groups == 0][:, 0]).all()
+        assert low <= np.mean(lights[:, 0] != illuminants[batch][:, 0]) <= high
 
 
 def test_schedules():

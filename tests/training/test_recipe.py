@@ -35,6 +35,7 @@ def test_bundled_recipes_can_be_read():
         ("epochs = 0", "epochs must be above 0"),
         ("learning_rate = -1.0", "learning_rate must be above 0"),
         ("dropout = 1.0", "dropout must be from 0 to below 1"),
+        ("relight = 2", "relight must be from 0 to 1"),
         ("seed = -1", "seed must not be negative"),
         ('strategy = "kmean"', "strategy must be one of 'kmeans', 'uniform', 'mixture', not 'kmean'"),
         ('cameras = "each"', "learned"),

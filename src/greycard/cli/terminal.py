@@ -16,5 +16,5 @@ def bar() -> Progress:
 
 def table(*columns: str, title: str | None = None) -> Table:
     """An empty table with these column heads."""
-    heads = [Column(column, overflow="fold") for column in columns]
+    heads = [Column(column, overflow="fold", no_wrap=not column) for column in columns]
     return Table(*heads, title=title, box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left")

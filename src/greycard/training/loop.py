@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from greycard import candidates as candidate_selection
 from greycard.datasets.packed import Packed
 from greycard.errors import GreycardError
+from greycard.illuminant import Array
 from greycard.model_file import CandidateSet, Model, TrainingImages
 from greycard.output import write_whole
 from greycard.thumbnail import SIZE, log_image
@@ -67,7 +68,6 @@ def train(
     gain, bias = nn.Parameter(torch.ones(len(sets[0]))), nn.Parameter(torch.zeros(len(sets[0])))
     parameters = [*network.parameters(), *([gain, bias] if recipe.gain_bias == "learned" else [])]
     optimizer = torch.optim.Adam(parameters, lr=recipe.learning_rate)
-    truths = torch.from_numpy(data.illuminants.astype(np.float32))
     started = load_checkpoint(checkpoint, parameters, optimizer, data, recipe) if checkpoint else 0
 
     network.train()
@@ -81,13 +81,15 @@ def train(
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(recipe, epoch + step / len(batches))
             candidates = sets[int(sets.of_image[batch[0]])]
-            features = network.first_layer(images.draw(batch, recipe.cells, generator))
+            lights = draw_lights(data.illuminants, sets.of_image, batch, recipe.relight, generator)
+            features = network.first_layer(images.draw(batch, lights, recipe.cells, generator))
+            truths = torch.from_numpy(lights.astype(np.float32))
             optimizer.zero_grad()
             for part in range(0, len(batch), _IMAGES_AT_ONCE):
                 few = slice(part, part + _IMAGES_AT_ONCE)
                 scores = gain * network(features[few], candidates) + bias
                 estimates = torch.softmax(scores, dim=1) @ candidates
-                errors = angular_loss(estimates, truths[batch[few]])
+                errors = angular_loss(estimates, truths[few])
                 (errors.sum() / len(batch)).backward()  # type: ignore[no-untyped-call]
                 total += float(errors.sum().detach())
             optimizer.step()
@@ -106,24 +108,38 @@ def train(
 
 
 class TrainingCells:
-    """The log images of a data set, from which random cells are drawn with their 3x3 neighbourhoods."""
+    """The log images of a data set, from which random cells are drawn with their 3x3 neighbourhoods.
+
+    Under another light, a picture is the same but for the ratio of the lights in each channel, and for the exposure,
+    which is divided out as in `thumbnail.log_image`.
+    """
 
     def __init__(self, data: Packed) -> None:
         """Prepare all images; one that has too few valid cells is refused by its name."""
         edge = SIZE + 2
         self._padded = np.empty((len(data), edge * edge, 3), dtype=np.float32)
         self._counted = []
+        self._illuminants = data.illuminants
+        self._means = np.empty((len(data), 3))  # of each channel over the valid cells; their mean is 1
         for index, (image, name) in enumerate(zip(data.images, data.names, strict=True)):
             logs = log_image(image, str(name))
+            valid = np.all(image > 0, axis=-1)
+            self._means[index] = image[valid].mean(axis=0) / image[valid].mean()
             self._padded[index] = np.pad(logs.values, ((1, 1), (1, 1), (0, 0)), mode="edge").reshape(-1, 3)
             rows, columns = np.nonzero(logs.counted)
             self._counted.append(rows * edge + columns)
         self._neighbours = np.add.outer(edge * np.arange(3), np.arange(3)).reshape(-1)
 
-    def draw(self, batch: NDArray[np.intp], cells: int, generator: np.random.Generator) -> Tensor:
-        """(images, cells, 27) patches around random cells that count, drawn with replacement."""
+    def draw(self, batch: NDArray[np.intp], lights: Array, cells: int, generator: np.random.Generator) -> Tensor:
+        """(images, cells, 27) patches around random cells that count, drawn with replacement.
+
+        lights: (images, 3) the illuminants under which to show the images.
+        """
         corners = np.stack([generator.choice(self._counted[image], cells) for image in batch])
         patches = self._padded[batch[:, None, None], corners[:, :, None] + self._neighbours]
+        ratios = lights / self._illuminants[batch]
+        exposures = (self._means[batch] * ratios).mean(axis=1, keepdims=True)
+        patches += np.log(ratios / exposures).astype(np.float32)[:, None, None]
         return torch.from_numpy(patches.reshape(len(batch), cells, 27))
 
 
@@ -160,6 +176,19 @@ def draw_batches(groups: NDArray[np.intp], size: int, generator: np.random.Gener
         members = generator.permutation(np.flatnonzero(groups == group))
         batches += np.array_split(members, math.ceil(len(members) / size))
     return [batches[index] for index in generator.permutation(len(batches))]
+
+
+def draw_lights(
+    illuminants: Array,
+    groups: NDArray[np.intp],
+    batch: NDArray[np.intp],
+    relight: float,
+    generator: np.random.Generator,
+) -> Array:
+    """(images, 3) the light of each image of a batch: its own, or for a share `relight` another of the group."""
+    others = generator.choice(np.flatnonzero(groups == groups[batch[0]]), len(batch))
+    relit = generator.random(len(batch)) < relight
+    return np.asarray(illuminants[np.where(relit, others, batch)])
 
 
 def learning_rate(recipe: Recipe, epoch: float) -> float:

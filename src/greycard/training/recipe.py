@@ -31,6 +31,7 @@ class Recipe:
     learning_rate: float = 5e-3
     schedule: Schedule = "halving"  # halved after 10, 50 and 80 of 120 epochs; or half a cosine down to 0
     dropout: float = 0.5  # after the pool
+    relight: float = 0.0  # share of images that a step shows under the light of another image of the camera
     candidates: int = 120
     strategy: Strategy = "kmeans"
     space: Space = "rgb"
@@ -101,5 +102,7 @@ def _check_value(key: str, value: object, expected: Any, source: str) -> None:
         raise GreycardError(f"{source}: {key} must be above 0, not {value!r}")
     if key == "dropout" and not 0 <= float(str(value)) < 1:
         raise GreycardError(f"{source}: dropout must be from 0 to below 1, not {value!r}")
+    if key == "relight" and not 0 <= float(str(value)) <= 1:
+        raise GreycardError(f"{source}: relight must be from 0 to 1, not {value!r}")
     if key == "seed" and isinstance(value, int) and value < 0:
         raise GreycardError(f"{source}: seed must not be negative, got {value!r}")
