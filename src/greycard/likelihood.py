@@ -16,7 +16,7 @@ from greycard.thumbnail import LogImage
 
 Floats = NDArray[np.float32]
 
-_BLOCK = 256
+_BLOCK = 512
 """Cells evaluated at a time: their activations stay in a core's second-level cache."""
 
 
@@ -98,22 +98,24 @@ def candidate_shifts(network: Network, candidates: Array) -> Floats:
 def _pooled(network: Network, features: Floats, shifts: Floats) -> Floats:
     """(n, 128) mean over the cells of the last 1x1 layer, for each candidate.
 
-    features: (cells, 64) before the ReLU; shifts: (n, 64). The three buffers are used over and over: fetching fresh
-    memory would cost more than the arithmetic.
+    features: (cells, 64) before the ReLU; shifts: (n, 64).
+    Since relu(x - t) = max(x, t) - t, the bias of a layer and the shift of a candidate become a threshold t, and what
+    is subtracted goes through the next layer, once a candidate instead of once a cell. The three buffers are used over
+    and over: fetching fresh memory would cost more than the arithmetic.
     """
+    thresholds1 = shifts @ network.cell1_weight - network.cell1_bias
+    thresholds2 = thresholds1 @ network.cell2_weight - network.cell2_bias
     sums = np.zeros((len(shifts), network.cell2_bias.size), dtype=np.float64)
     layer0, layer1, layer2 = (np.empty((_BLOCK, width), dtype=np.float32) for width in (64, 64, 128))
     for start in range(0, len(features), _BLOCK):
         block = features[start : start + _BLOCK]
         cells0, cells1, cells2 = layer0[: len(block)], layer1[: len(block)], layer2[: len(block)]
-        for shift, total in zip(shifts, sums, strict=True):
-            np.subtract(block, shift, out=cells0)
-            np.maximum(cells0, 0, out=cells0)
+        ones = np.ones(len(block), dtype=np.float32)
+        for shift, threshold1, threshold2, total in zip(shifts, thresholds1, thresholds2, sums, strict=True):
+            np.maximum(block, shift, out=cells0)
             np.matmul(cells0, network.cell1_weight, out=cells1)
-            np.add(cells1, network.cell1_bias, out=cells1)
-            np.maximum(cells1, 0, out=cells1)
+            np.maximum(cells1, threshold1, out=cells1)
             np.matmul(cells1, network.cell2_weight, out=cells2)
-            np.add(cells2, network.cell2_bias, out=cells2)
-            np.maximum(cells2, 0, out=cells2)
-            total += cells2.sum(axis=0)
-    return np.asarray(sums / len(features), dtype=np.float32)
+            np.maximum(cells2, threshold2, out=cells2)
+            total += ones @ cells2
+    return np.asarray(sums / len(features) - thresholds2, dtype=np.float32)
