@@ -51,7 +51,9 @@ def test_the_shift_agrees_with_the_literal_evaluation_on_real_thumbnails(data_fo
     for name in ("gehler_shi", "nus8", "cube_plus"):
         data = packed.load(data_folder / f"{name}.npz")
         for row in (0, len(data) // 2):
-            assert_all_agree(*three_ways(thumbnail.log_image(data.images[row]), data.illuminants[:6], seed=row))
+            assert_all_agree(
+                *three_ways(thumbnail.log_image(data.images[row]), data.illuminants[:: len(data) // 8], seed=row)
+            )
 
 
 def test_the_patch_form_of_the_first_layer_is_the_convolution():
