@@ -113,6 +113,12 @@ def test_each_camera_has_candidates_from_its_own_labels(make_packed):
     assert len(choose_candidates(data, replace(recipe, cameras="one"))) == 1
 
 
+def test_cameras_may_have_different_numbers_of_candidates(make_packed):
+    data = concatenate([make_packed(16), make_packed(5, dataset="few", cameras=("Beta Two",), seed=1)])
+    model = train(data, replace(QUICK, cameras="each", gain_bias="fixed"))
+    assert {name: len(chosen.illuminants) for name, chosen in model.cameras.items()} == {"Alpha One": 12, "Beta Two": 5}
+
+
 def test_a_batch_holds_one_camera_and_an_epoch_every_image_once():
     groups = np.array([0] * 70 + [1] * 33 + [2] * 5)
     batches = draw_batches(groups, 32, np.random.default_rng(0))

@@ -66,7 +66,8 @@ def train(
     images = TrainingCells(data)
     sets = choose_candidates(data, recipe)
     gain, bias = nn.Parameter(torch.ones(len(sets[0]))), nn.Parameter(torch.zeros(len(sets[0])))
-    parameters = [*network.parameters(), *([gain, bias] if recipe.gain_bias == "learned" else [])]
+    learned = recipe.gain_bias == "learned"
+    parameters = [*network.parameters(), *([gain, bias] if learned else [])]
     optimizer = torch.optim.Adam(parameters, lr=recipe.learning_rate)
     started = load_checkpoint(checkpoint, parameters, optimizer, data, recipe) if checkpoint else 0
 
@@ -87,7 +88,9 @@ def train(
             optimizer.zero_grad()
             for part in range(0, len(batch), _IMAGES_AT_ONCE):
                 few = slice(part, part + _IMAGES_AT_ONCE)
-                scores = gain * network(features[few], candidates) + bias
+                scores = network(features[few], candidates)
+                if learned:
+                    scores = gain * scores + bias
                 estimates = torch.softmax(scores, dim=1) @ candidates
                 errors = angular_loss(estimates, truths[few])
                 (errors.sum() / len(batch)).backward()  # type: ignore[no-untyped-call]
