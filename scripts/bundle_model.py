@@ -1,0 +1,48 @@
+"""Put a trained model into the package, with the results of its leave-one-data-set-out runs and its checksum.
+
+greycard train gehler_shi.npz nus8.npz cube_plus.npz --recipe many-cameras --out greycard-1.safetensors
+greycard crossval gehler_shi.npz nus8.npz cube_plus.npz --by dataset --recipe many-cameras --seeds 3 --out runs/unseen
+python scripts/bundle_model.py greycard-1.safetensors --results runs/unseen/results.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from greycard import model_file
+from greycard.output import write_whole
+
+MODELS = Path(__file__).parent.parent / "src" / "greycard" / "models"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--results", type=Path, help="results.json of `greycard crossval --by dataset`")
+    arguments = parser.parse_args()
+
+    model = model_file.load(arguments.model)
+    if arguments.results:
+        results = json.loads(arguments.results.read_text(encoding="utf-8"))
+        unseen = {
+            name.removeprefix("without-"): {part: result[part] for part in ("overall", "geometric_mean")}
+            for name, result in results["results"].items()
+        }
+        model = replace(model, results={"unseen_data_set": unseen, "seeds": results["seeds"]})
+    bundled = MODELS / f"{model.name}.safetensors"
+    model_file.save(model, bundled)
+
+    listed = MODELS / "bundled.json"
+    content = json.loads(listed.read_text(encoding="utf-8"))
+    content["default"] = model.name
+    content["sha256"][model.name] = hashlib.sha256(bundled.read_bytes()).hexdigest()
+    write_whole(listed, json.dumps(content, indent=1) + "\n")
+    print(f"{bundled}: {bundled.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
