@@ -39,7 +39,7 @@ def main() -> None:
 
     recipe = recipes.load(arguments.recipe)
     data = packed.load(arguments.data)
-    candidates = choose_candidates(data, recipe)[0]
+    candidates = choose_candidates(data, recipe).candidates[0]
     truths = torch.from_numpy(data.illuminants.astype(np.float32))
     network, cells = LikelihoodNetwork(recipe.dropout), TrainingCells(data)
     generator = np.random.default_rng(0)

@@ -31,13 +31,19 @@ def make_packed():
     """A data set of coloured noise lit by known lights: `make_packed(n)` -> Packed."""
 
     def make(
-        n: int = 24, *, cameras: tuple[str, ...] = ("Alpha One",), dataset: str = "made-up", seed: int = 0
+        n: int = 24,
+        *,
+        cameras: tuple[str, ...] = ("Alpha One",),
+        dataset: str = "made-up",
+        seed: int = 0,
+        content: str = "grey",
     ) -> Packed:
         generator = np.random.default_rng(seed)
-        illuminants = unit(
-            np.stack([generator.uniform(0.3, 1.0, n), np.ones(n), generator.uniform(0.3, 1.0, n)], axis=1)
-        )
+        ratios = generator.uniform(0.3, 1.0, (n, 2))
+        illuminants = unit(np.stack([ratios[:, 0], np.ones(n), ratios[:, 1]], axis=1))
         surfaces = generator.beta(2, 4, (n, 64, 64, 1)) * generator.uniform(0.8, 1.2, (n, 64, 64, 3))
+        if content == "distinct":  # every picture has its own contrast and colours
+            surfaces = surfaces ** generator.uniform(0.2, 4, (n, 1, 1, 3))
         images = surfaces * illuminants[:, None, None] * 30_000
         return Packed(
             images=np.clip(images, 1, 65535).astype(np.uint16),

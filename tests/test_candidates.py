@@ -15,12 +15,11 @@ def measured():
 
 @pytest.mark.parametrize("strategy", ["kmeans", "uniform", "mixture"])
 def test_every_strategy_gives_positive_unit_vectors_and_repeats_itself(measured, strategy):
-    n = 121 if strategy == "uniform" else 120
-    chosen = candidates.select(measured, n, strategy, seed=5)
-    assert chosen.shape == (n, 3)
+    chosen = candidates.select(measured, 120, strategy, seed=5)
+    assert chosen.shape == (121 if strategy == "uniform" else 120, 3)
     assert (chosen > 0).all()
     np.testing.assert_allclose(np.linalg.norm(chosen, axis=1), 1)
-    np.testing.assert_array_equal(chosen, candidates.select(measured, n, strategy, seed=5))
+    np.testing.assert_array_equal(chosen, candidates.select(measured, 120, strategy, seed=5))
 
 
 @pytest.mark.parametrize("space", ["rgb", "chromaticity", "log-chromaticity"])
@@ -32,7 +31,7 @@ def test_kmeans_stands_close_to_every_measured_light(measured, space):
 
 
 def test_uniform_spans_the_extrema_in_an_eleven_by_eleven_grid(measured):
-    ratios = to_chromaticity(candidates.select(measured, 121, "uniform"))
+    ratios = to_chromaticity(candidates.select(measured, 120, "uniform"))
     assert len(np.unique(ratios[:, 0].round(9))) == 11
     np.testing.assert_allclose(ratios.min(axis=0), to_chromaticity(measured).min(axis=0))
     np.testing.assert_allclose(ratios.max(axis=0), to_chromaticity(measured).max(axis=0))
@@ -47,7 +46,7 @@ def test_mixture_follows_the_density(measured):
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_fewer_lights_than_candidates(measured, strategy, count):
     chosen = candidates.select(measured[:count], 120, strategy)
-    assert 1 <= len(chosen) <= 120
+    assert 1 <= len(chosen) <= 121
     assert (chosen > 0).all()
     if strategy == "kmeans":
         np.testing.assert_allclose(np.sort(chosen, axis=0), np.sort(measured[:count], axis=0))
@@ -75,6 +74,7 @@ def test_wrong_arguments_are_named(measured, wrong, message):
 def test_given_candidates_are_checked_row_by_row():
     with pytest.raises(GreycardError, match="row 1"):
         candidates.check([[0.4, 0.8, 0.5], [0.4, 0.0, 0.5]])
-    with pytest.raises(GreycardError, match=r"shape \(n, 3\)"):
-        candidates.check([0.4, 0.8, 0.5])
+    for wrong in ([0.4, 0.8, 0.5], "abc", [[1, 2], [3]]):
+        with pytest.raises(GreycardError, match=r"shape \(n, 3\)"):
+            candidates.check(wrong)
     np.testing.assert_allclose(np.linalg.norm(candidates.check([[4, 8, 5]]), axis=1), 1)

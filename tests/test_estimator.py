@@ -86,12 +86,13 @@ def test_without_a_camera_the_candidates_of_all_are_used_with_a_warning(estimato
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda pixels: pixels * 0, "only 0 of 4096 cells"),
-        (lambda pixels: pixels * 0 + 1, "only 0 of 4096 cells.*clipped"),
+        (lambda pixels: pixels * 0, "only 0 of 8000 pixels"),
+        (lambda pixels: pixels * 0 + 1, "only 0 of 8000 pixels.*clipped"),
         (lambda pixels: pixels - 1, "negative"),
         (lambda pixels: np.where(pixels > 0.5, np.nan, pixels), "not finite"),
         (lambda pixels: (pixels * 1000).astype(int), "integers"),
         (lambda pixels: pixels[..., 0], "height, width, 3"),
+        (lambda pixels: pixels * 60_000, "above the white level"),
     ],
 )
 def test_pictures_without_an_answer_are_refused(estimator, pixels, change, message):
@@ -100,7 +101,7 @@ def test_pictures_without_an_answer_are_refused(estimator, pixels, change, messa
 
 
 def test_a_fully_masked_picture_is_refused(estimator, pixels):
-    with pytest.raises(GreycardError, match="only 0 of 4096 cells"):
+    with pytest.raises(GreycardError, match="only 0 of 8000 pixels"):
         estimator.estimate(pixels, camera="Alpha One", mask=np.ones((80, 100), bool))
 
 
@@ -109,11 +110,40 @@ def test_an_unknown_camera_is_refused(estimator, pixels):
         estimator.estimate(pixels, camera="Gamma Three")
 
 
+@pytest.mark.parametrize("camera", [5, ["Alpha One"]])
+def test_what_is_no_camera_name_is_refused(estimator, pixels, camera):
+    with pytest.raises(GreycardError, match="camera: expected a name"):
+        estimator.estimate(pixels, camera=camera)
+
+
 def test_a_picture_that_is_mostly_masked_is_warned_about(estimator, pixels):
     mask = np.zeros((80, 100), bool)
     mask[:60] = True
     warnings = estimator.estimate(pixels, camera="Alpha One", mask=mask).warnings
     assert any("of the picture could be used" in warning for warning in warnings)
+
+
+def test_a_picture_of_a_few_pixels_is_refused(estimator):
+    with pytest.raises(GreycardError, match="only 63 of 63 pixels"):
+        estimator.estimate(np.full((7, 9, 3), 0.5), camera="Alpha One")
+    assert estimator.estimate(np.full((8, 8, 3), 0.5), camera="Alpha One").candidates.shape == (12, 3)
+
+
+def test_an_unknown_camera_in_the_file_is_a_warning_and_a_known_one_is_used(estimator, pixels, tmp_path):
+    import tifffile
+
+    def tagged(make, model):
+        tags = [(271, 2, 0, make, True), (272, 2, 0, model, True)]
+        tifffile.imwrite(tmp_path / "a.tif", pixels.astype(np.float32), photometric="rgb", extratags=tags)
+        return estimator.estimate(tmp_path / "a.tif")
+
+    unknown = tagged("Canon", "EOS R5")
+    assert unknown.camera == "Canon EOS R5"
+    assert len(unknown.candidates) == 20
+    assert any("Canon EOS R5 is not known" in warning for warning in unknown.warnings)
+    known = tagged("BETA", "Two")
+    assert known.camera == "Beta Two"
+    assert not any("known" in warning for warning in known.warnings)
 
 
 def test_lights_have_everyday_names():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from greycard import GreycardError
-from greycard.datasets.packed import concatenate
+from greycard.datasets.packed import Packed, concatenate
 from greycard.estimator import Estimator
 from greycard.evaluation import Scores, evaluate, label_candidates, read_predictions, seen
 from greycard.model_file import TrainingImages
@@ -53,6 +53,7 @@ def test_per_image_errors_can_be_read_back_as_predictions(make_packed, tmp_path)
         ("", "columns name, r, g, b"),
         ("name,r,g,b\nmade-up_000.png,1,x,1\n", "line 2"),
         ("name,r,g,b\nmade-up_000.png,1,-1,1\n", "line 2"),
+        ("name,r,g,b\nmade-up_000.png,1,1,1\nmade-up_000.png,1,1,1\n", "line 3: a second row"),
         ("name,r,g,b\nmade-up_000.png,1,1,1\n", "no row for made-up_001.png and 4 more"),
     ],
 )
@@ -100,6 +101,28 @@ def test_candidates_for_a_fold_come_from_the_other_folds(make_packed):
         distances = np.abs(candidates[:, None] - allowed[None]).max(axis=-1).min(axis=1)
         np.testing.assert_allclose(distances, 0, atol=1e-12)
         assert np.abs(candidates[:, None] - forbidden[None]).max(axis=-1).min() > 1e-6
+
+
+def test_a_model_with_learned_gain_and_bias_uses_its_own_candidates(make_packed, untrained_model):
+    from dataclasses import replace
+
+    from greycard.model_file import CandidateSet
+
+    data = make_packed(6)
+    own = untrained_model.cameras["Alpha One"].illuminants
+    learned = CandidateSet(own, np.ones(12, np.float32), np.full(12, -50, np.float32))
+    learned.bias[3] = 50  # a prior that leaves no doubt
+    model = replace(untrained_model, cameras={"Alpha One": learned}, any_camera=learned)
+    estimates = evaluate(Estimator(model), data).estimates
+    np.testing.assert_allclose(estimates, np.tile(own[3], (6, 1)), atol=1e-6)
+
+
+def test_predictions_are_matched_by_data_set_where_they_name_one(make_packed, tmp_path):
+    first, second = make_packed(3, dataset="a"), make_packed(3, dataset="b", seed=1)
+    second = Packed(**{**vars(second), "names": first.names})
+    both = concatenate([first, second])
+    Scores(both, both.illuminants).write_csv(tmp_path / "p.csv")
+    assert read_predictions(tmp_path / "p.csv", both).angular_errors.max() < 1e-3
 
 
 def test_labels_of_a_single_fold_leave_no_candidates(make_packed):

@@ -17,7 +17,7 @@ def test_a_model_comes_back_as_it_was(tmp_path, untrained_model):
     seen = TrainingImages(np.array(["x", "x", "y"]), np.array(["1", "2", "1"]), np.array([1, 2, 2**64 - 1], np.uint64))
     model = replace(
         untrained_model,
-        cameras={"Alpha One": learned, **untrained_model.cameras},
+        cameras={**untrained_model.cameras, "Alpha One": learned},
         trained_on=seen,
         results={"mean": 1.5},
     )
@@ -28,19 +28,13 @@ def test_a_model_comes_back_as_it_was(tmp_path, untrained_model):
     assert list(read.cameras) == list(model.cameras)
     for name, candidates in model.cameras.items():
         np.testing.assert_allclose(read.cameras[name].illuminants, candidates.illuminants, atol=1e-7)
+    np.testing.assert_array_equal(read.cameras["Alpha One"].gain, learned.gain)
+    np.testing.assert_array_equal(read.cameras["Alpha One"].bias, learned.bias)
+    assert read.cameras["Beta Two"].gain is None
     assert read.name == model.name
     assert dict(read.results) == {"mean": 1.5}
     for key in ("datasets", "names", "digests"):
         np.testing.assert_array_equal(getattr(read.trained_on, key), getattr(seen, key))
-
-
-def test_gain_and_bias_come_back(tmp_path, untrained_model):
-    gain, bias = np.linspace(0, 1, 8, dtype=np.float32), np.linspace(1, 2, 8, dtype=np.float32)
-    learned = CandidateSet(untrained_model.cameras["Beta Two"].illuminants, gain, bias)
-    model_file.save(replace(untrained_model, cameras={"Beta Two": learned}), tmp_path / "m.safetensors")
-    read = model_file.load(tmp_path / "m.safetensors").cameras["Beta Two"]
-    np.testing.assert_array_equal(read.gain, gain)
-    np.testing.assert_array_equal(read.bias, bias)
 
 
 def test_unreadable_and_foreign_files_are_named(tmp_path, untrained_model):
@@ -52,6 +46,8 @@ def test_unreadable_and_foreign_files_are_named(tmp_path, untrained_model):
         "empty": b"",
         "text": b"hello, I am a model" * 10,
         "lying-header": (2**60).to_bytes(8, "little") + whole[8:],
+        "nested": (100_000).to_bytes(8, "little") + b"[" * 100_000,
+        "infinite": safetensors.numpy.save({"a": np.zeros(1)}, {"greycard": '{"format": Infinity}'}),
         "foreign": safetensors.numpy.save({"weight": np.zeros(3, np.float32)}),
     }
     for name, content in cases.items():
@@ -77,6 +73,23 @@ def test_damaged_contents_are_named(tmp_path, untrained_model):
         model_file.load(change(network__cell1_weight=np.zeros((3, 3), np.float32)))
     with pytest.raises(GreycardError, match="cell1_weight should be finite"):
         model_file.load(change(network__cell1_weight=np.full((64, 64), np.nan, np.float32)))
+
+
+def test_half_learned_or_broken_gains_are_named(tmp_path, untrained_model):
+    path = tmp_path / "m.safetensors"
+    for gain, bias in (
+        (np.full(12, np.nan, np.float32), np.zeros(12, np.float32)),
+        (np.ones(3, np.float32), np.zeros(3, np.float32)),
+    ):
+        learned = CandidateSet(untrained_model.cameras["Alpha One"].illuminants, gain, bias)
+        model_file.save(replace(untrained_model, cameras={"Alpha One": learned}), path)
+        with pytest.raises(GreycardError, match=r"m\.safetensors: gain and bias must each have 12 finite numbers"):
+            model_file.load(path)
+
+
+def test_a_name_that_no_system_takes_is_no_crash():
+    with pytest.raises(GreycardError, match="not a bundled model"):
+        model_file.load("x" * 5000)
 
 
 def test_a_newer_format_is_refused(tmp_path, untrained_model, monkeypatch):

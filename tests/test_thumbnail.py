@@ -68,7 +68,7 @@ def test_the_order_of_channels_is_red_green_blue():
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(3, 200), st.integers(3, 200))
+@given(st.integers(8, 200), st.integers(8, 200))
 def test_any_size_keeps_the_mean(height, width):
     pixels = np.random.default_rng(height * 1000 + width).uniform(0.1, 0.8, (height, width, 3))
     np.testing.assert_allclose(cells_of(pixels).mean(axis=(0, 1)), pixels.mean(axis=(0, 1)), rtol=1e-4)

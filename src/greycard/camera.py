@@ -17,6 +17,8 @@ from greycard.illuminant import Array
 
 def find(name: str, known: Iterable[str]) -> str:
     """The known camera that is meant by a name: capitals, blanks and punctuation do not matter."""
+    if not isinstance(name, str):
+        raise GreycardError(f"camera: expected a name such as 'Canon EOS 5D', got {name!r}")
     by_key = {_key(camera): camera for camera in known}
     if _key(name) in by_key:
         return by_key[_key(name)]
@@ -26,6 +28,11 @@ def find(name: str, known: Iterable[str]) -> str:
         f"camera {name!r} is not known; {hint}known: {', '.join(sorted(by_key.values())) or 'none'}. "
         "Leave the camera out to use the candidates of all of them, or give candidates of its own"
     )
+
+
+def is_known(name: str, known: Iterable[str]) -> bool:
+    """Whether `find` would find it."""
+    return _key(name) in map(_key, known)
 
 
 @cache

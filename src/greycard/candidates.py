@@ -25,7 +25,7 @@ def select(
 
     illuminants: (m, 3), measured with the camera.
     strategy: "kmeans" clusters them in `space` and takes the centres; "uniform" lays a grid over their extrema in
-    r/g-b/g, of the largest square number of points up to n (121 for the paper's 11x11); "mixture" draws from ten
+    r/g-b/g, of the square number of points nearest to n (the paper's 11x11 for 120); "mixture" draws from ten
     Gaussians fitted in r/g-b/g.
     Where there are no more distinct illuminants than n, "kmeans" returns these themselves.
     """
@@ -45,7 +45,10 @@ def select(
 
 def check(candidates: ArrayLike, name: str = "candidates") -> Array:
     """Candidates given by a user as (n, 3) unit vectors, or the reason why they cannot be used."""
-    array = np.asarray(candidates, dtype=np.float64)
+    try:
+        array = np.asarray(candidates, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise GreycardError(f"{name}: expected numbers in an array of shape (n, 3)") from error
     if array.ndim != 2 or array.shape[1] != 3 or len(array) == 0:
         raise GreycardError(f"{name}: expected an array of shape (n, 3), got {array.shape}")
     if not np.all(np.isfinite(array)) or not np.all(array > 0):
@@ -76,7 +79,7 @@ def _kmeans(measured: Array, n: int, space: Space, seed: int) -> Array:
 
 def _uniform(measured: Array, n: int) -> Array:
     ratios = to_chromaticity(measured)
-    side = int(np.sqrt(n))
+    side = max(1, round(np.sqrt(n)))
     lowest, highest = ratios.min(axis=0), ratios.max(axis=0)
     red, blue = (np.linspace(lowest[axis], highest[axis], side) for axis in (0, 1))
     grid = np.stack(np.meshgrid(red, blue, indexing="ij"), axis=-1).reshape(-1, 2)

@@ -21,7 +21,7 @@ from greycard.model_file import CandidateSet, Model
 from greycard.posterior import Posterior, posterior
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Alternative:
     """Another light that explains the picture: unit illuminant (3,), probability, and its name where one is known."""
 
@@ -30,7 +30,7 @@ class Alternative:
     name: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """The colour of the light in one picture.
 
@@ -155,15 +155,16 @@ class Estimator:
     ) -> Estimate:
         """Estimate the light of a file or of linear pixels (H, W, 3).
 
-        camera: whose candidates to use; by default what the file says, else those of all cameras, with a warning.
+        camera: whose candidates to use; by default those of the camera that the file names, and where that is not
+        known, those of all cameras, with a warning.
         candidates: (n, 3) candidates of your own instead. The rest is as in `photo.read` and `photo.from_array`.
         """
         if isinstance(source, str | Path):
-            picture = photo.read(source, black=black, white=white, mask=mask, camera=camera, assume_srgb=assume_srgb)
+            picture = photo.read(source, black=black, white=white, mask=mask, assume_srgb=assume_srgb)
         else:
-            picture = photo.from_array(source, black=black, white=white, mask=mask, camera=camera)
+            picture = photo.from_array(source, black=black, white=white, mask=mask, assume_srgb=assume_srgb)
         cells = thumbnail.from_photo(picture)
-        return self.estimate_thumbnail(cells, picture.camera, candidates=candidates, name=picture.name)
+        return self._estimate(cells, camera, picture.camera, candidates, picture.name)
 
     def estimate_thumbnail(
         self,
@@ -174,29 +175,43 @@ class Estimator:
         name: str = "thumbnail",
     ) -> Estimate:
         """Estimate the light of a thumbnail (64, 64, 3): linear, black removed, masked cells 0 in all channels."""
-        known, chosen = self._candidates(camera, candidates)
+        return self._estimate(np.asarray(cells), camera, None, candidates, name)
+
+    def _estimate(
+        self,
+        cells: NDArray[np.generic],
+        camera: str | None,
+        camera_of_file: str | None,
+        candidates: ArrayLike | None,
+        name: str,
+    ) -> Estimate:
+        """The three stages. An unknown `camera` is an error of the caller's, an unknown `camera_of_file` a warning."""
         image = thumbnail.log_image(cells, name)
+        known, chosen, warnings = self._candidates(camera, camera_of_file, candidates)
         scores = log_likelihoods(self.model.network, image, chosen.illuminants)
         result = posterior(scores, chosen.illuminants, chosen.gain, chosen.bias)
-        warnings = [*self._camera_warnings(known, candidates), *_picture_warnings(cells, result)]
-        return Estimate(result.mean(), result, known or camera, name, tuple(warnings))
+        return Estimate(result.mean(), result, known, name, (*warnings, *_picture_warnings(cells, result)))
 
-    def _candidates(self, camera: str | None, given: ArrayLike | None) -> tuple[str | None, CandidateSet]:
-        """The camera that is meant, if any, and the candidates to use: those given, its own, or all cameras'."""
+    def _candidates(
+        self, camera: str | None, camera_of_file: str | None, given: ArrayLike | None
+    ) -> tuple[str | None, CandidateSet, list[str]]:
+        """Name of the camera, candidates and warnings: those given, the camera's own, or those of all cameras."""
         if given is not None:
-            return camera, CandidateSet(candidate_selection.check(given))
-        if camera is None:
-            only = list(self.model.cameras) if len(self.model.cameras) == 1 else []
-            return (only[0], self.model.cameras[only[0]]) if only else (None, self.model.any_camera)
-        known = cameras.find(camera, self.model.cameras)
-        return known, self.model.cameras[known]
+            return camera or camera_of_file, CandidateSet(candidate_selection.check(given)), []
+        if camera is not None:
+            known = cameras.find(camera, self.model.cameras)
+            return known, self.model.cameras[known], []
+        if camera_of_file is not None and cameras.is_known(camera_of_file, self.model.cameras):
+            known = cameras.find(camera_of_file, self.model.cameras)
+            return known, self.model.cameras[known], []
+        return camera_of_file, self.model.any_camera, self._shared_candidates_warning(camera_of_file)
 
-    def _camera_warnings(self, known: str | None, given: ArrayLike | None) -> list[str]:
-        if known is None and given is None:
-            return [
-                f"no camera is named: candidates of {len(self.model.cameras)} cameras were used, which costs accuracy"
-            ]
-        return []
+    def _shared_candidates_warning(self, camera_of_file: str | None) -> list[str]:
+        sets = self.model.cameras.values()
+        if all(np.array_equal(one.illuminants, self.model.any_camera.illuminants) for one in sets):
+            return []
+        unknown = f"the camera {camera_of_file} is not known" if camera_of_file else "no camera is named"
+        return [f"{unknown}: candidates of {len(sets)} other cameras were used, which costs accuracy"]
 
 
 def load(name_or_path: str | Path | None = None) -> Estimator:

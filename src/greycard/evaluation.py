@@ -26,7 +26,7 @@ LABEL_CANDIDATES = 120
 """How many candidates are chosen from the labels of the other folds."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scores:
     """Estimates for the images of a data set, with their errors.
 
@@ -87,7 +87,7 @@ def evaluate(
     estimator: Estimator,
     data: Packed,
     *,
-    candidates: CandidateSource = "labels",
+    candidates: CandidateSource | None = None,
     folds: FoldColumn = "folds",
     include_seen: bool = False,
     progress: Callable[[], object] = lambda: None,
@@ -95,10 +95,13 @@ def evaluate(
     """Estimate every image that the model has not seen, and compare with the truth.
 
     candidates: "labels" takes the candidates for a fold from the labels of the camera's other folds; "model" takes
-    those that the model carries for the camera.
+    those that the model carries for the camera. The default is "labels", except for a model that has learned gain and
+    bias for its own candidates.
     include_seen: score also images that the model was trained on; their number is then part of the report.
     progress: called after each image.
     """
+    if candidates is None:
+        candidates = "labels" if estimator.model.any_camera.gain is None else "model"
     known = seen(data, estimator.model.trained_on)
     if not include_seen:
         if known.all():
@@ -130,14 +133,18 @@ def label_candidates(data: Packed, folds: FoldColumn, n: int = LABEL_CANDIDATES)
             labels = data.illuminants[of_camera & (numbers != fold)]
             if len(labels) == 0:
                 raise GreycardError(
-                    f"{camera}: all its images are in one fold, so no labels are left to take candidates from"
+                    f"{camera}: all its images are in one fold, so no labels are left to take candidates from; "
+                    "use those of the model (--candidates model)"
                 )
             found[str(camera), int(fold)] = candidate_selection.select(labels, n)
     return found
 
 
 def read_predictions(path: str | Path, data: Packed) -> Scores:
-    """Anybody's estimates: a CSV with the columns name, r, g, b and one row for each image of the data set."""
+    """Anybody's estimates: a CSV with the columns name, r, g, b and one row for each image of the data set.
+
+    Where it has a column dataset too, a row counts only for the data set that it names.
+    """
     path = Path(path)
     try:
         with path.open(newline="", encoding="utf-8") as file:
@@ -146,15 +153,19 @@ def read_predictions(path: str | Path, data: Packed) -> Scores:
         raise GreycardError(f"{path}: cannot be read ({error})") from error
     if not rows or not {"name", "r", "g", "b"} <= rows[0].keys():
         raise GreycardError(f"{path}: expected a CSV file with the columns name, r, g, b")
-    by_name = {}
+    estimates: dict[tuple[str, str], Array] = {}
     for line, row in enumerate(rows, start=2):
+        key = (row.get("dataset") or "", row["name"])
+        if key in estimates:
+            raise GreycardError(f"{path}: line {line}: a second row for {row['name']}")
         try:
-            by_name[row["name"]] = unit([float(row[channel]) for channel in "rgb"])
+            estimates[key] = unit([float(row[channel]) for channel in "rgb"])
         except (TypeError, ValueError) as error:
             raise GreycardError(f"{path}: line {line}: r, g and b must be positive numbers") from error
-    missing = [str(name) for name in data.names if name not in by_name]
+    wanted = list(zip(data.datasets.tolist(), data.names.tolist(), strict=True))
+    found = [estimates.get(key, estimates.get(("", key[1]))) for key in wanted]
+    missing = [name for (_, name), estimate in zip(wanted, found, strict=True) if estimate is None]
     if missing:
-        raise GreycardError(
-            f"{path}: has no row for {missing[0]}" + (f" and {len(missing) - 1} more images" * (len(missing) > 1))
-        )
-    return Scores(data, np.array([by_name[str(name)] for name in data.names]))
+        more = f" and {len(missing) - 1} more images" if len(missing) > 1 else ""
+        raise GreycardError(f"{path}: has no row for {missing[0]}{more}")
+    return Scores(data, np.array(found))

@@ -26,7 +26,7 @@ _LARGEST = 64_000_000
 """Bytes: a larger file is no greycard model."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CandidateSet:
     """Candidates of a camera: illuminants (n, 3) of unit length, with gain and bias (n,) where they were learned."""
 
@@ -35,7 +35,7 @@ class CandidateSet:
     bias: NDArray[np.float32] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrainingImages:
     """What a model has seen: data set and name of each image, and a digest of its pixels that survives renaming."""
 
@@ -44,7 +44,7 @@ class TrainingImages:
     digests: NDArray[np.uint64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Model:
     """A trained network with the candidates of the cameras it knows.
 
@@ -90,13 +90,18 @@ def load(name_or_path: str | Path | None = None) -> Model:
     if name_or_path is None or str(name_or_path) in _bundled()["sha256"]:
         return _load_bundled(str(name_or_path or _bundled()["default"]))
     path = Path(name_or_path)
-    if not path.is_file():
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+    except OSError as error:
+        bundled = ", ".join(_bundled()["sha256"])
         raise GreycardError(
-            f"model {str(name_or_path)!r}: neither a file nor a bundled model ({', '.join(_bundled()['sha256'])})"
-        )
-    if path.stat().st_size > _LARGEST:
-        raise GreycardError(f"{path}: is too large for a greycard model ({path.stat().st_size:,} bytes)")
-    return _parse(path.read_bytes(), str(path))
+            f"model {str(name_or_path)[:200]!r}: not a bundled model ({bundled}), and no file that can be read "
+            f"({error.strerror or error})"
+        ) from error
+    if len(data) > _LARGEST:
+        raise GreycardError(f"{path}: is too large for a greycard model (over {_LARGEST:,} bytes)")
+    return _parse(data, str(path))
 
 
 def _bundled() -> dict[str, Any]:
@@ -118,7 +123,7 @@ def _parse(data: bytes, source: str) -> Model:
     try:
         about = _metadata(data)
         tensors = safetensors.numpy.load(data)
-    except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
+    except (safetensors.SafetensorError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise GreycardError(f"{source}: is not a greycard model file ({' '.join(str(error).split())[:100]})") from error
     if about["format"] > FORMAT:
         raise GreycardError(f"{source}: was written by a newer greycard (format {about['format']}); upgrade to read it")
@@ -127,7 +132,7 @@ def _parse(data: bytes, source: str) -> Model:
         return Model(
             name=str(about["name"]),
             network=_network(tensors, source),
-            cameras=dict(zip(about["cameras"], sets[1:], strict=True)),
+            cameras=dict(zip(map(str, about["cameras"]), sets[1:], strict=True)),
             any_camera=sets[0],
             trained_on=_training_images(about["trained_on"], tensors["trained_on.digests"]),
             recipe=about["recipe"],
@@ -144,7 +149,10 @@ def _metadata(data: bytes) -> dict[str, Any]:
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
     about: dict[str, Any] = json.loads(header["__metadata__"]["greycard"])
-    about["format"] = int(about["format"])
+    kinds = {"format": int, "name": str, "cameras": list, "trained_on": list, "recipe": dict, "results": dict}
+    for key, kind in kinds.items():
+        if not isinstance(about[key], kind):
+            raise TypeError(f"{key} is not of type {kind.__name__}")
     return about
 
 
@@ -159,10 +167,11 @@ def _network(tensors: Mapping[str, NDArray[Any]], source: str) -> Network:
 def _candidate_set(tensors: Mapping[str, NDArray[Any]], index: int, source: str) -> CandidateSet:
     illuminants = candidate_selection.check(tensors[f"candidates.{index}"], f"{source}: candidates")
     gain, bias = tensors.get(f"gain.{index}"), tensors.get(f"bias.{index}")
-    if any(learned is not None and learned.shape != (len(illuminants),) for learned in (gain, bias)):
-        raise GreycardError(
-            f"{source}: gain and bias must have one number for each of the {len(illuminants)} candidates"
-        )
+    if gain is None and bias is None:
+        return CandidateSet(illuminants)
+    for learned in (gain, bias):
+        if learned is None or learned.shape != (len(illuminants),) or not np.all(np.isfinite(learned)):
+            raise GreycardError(f"{source}: gain and bias must each have {len(illuminants)} finite numbers, or neither")
     return CandidateSet(illuminants, gain, bias)
 
 

@@ -20,7 +20,7 @@ SATURATION = 0.95
 FLOOR = 1e-4
 """Smallest value, relative to the mean of the thumbnail, that goes into the logarithm."""
 FEWEST_CELLS = 64
-"""An image with fewer valid cells than this is refused."""
+"""An image with fewer usable pixels, or fewer valid cells, than this is refused."""
 
 Thumbnail = NDArray[np.float32]
 """(64, 64, 3) linear, black removed, on any scale; a masked cell is 0 in all channels."""
@@ -42,6 +42,7 @@ def from_photo(photo: Photo) -> Thumbnail:
     height, width = photo.pixels.shape[:2]
     rows, columns = _cell_weights(height), _cell_weights(width).astype(np.float32)
     thumbnail = np.zeros((SIZE, SIZE, 3), dtype=np.float32)
+    usable_area = 0.0
     for y in range(SIZE):
         covered = np.flatnonzero(rows[y])
         band = slice(int(covered[0]), int(covered[-1]) + 1)
@@ -49,8 +50,15 @@ def from_photo(photo: Photo) -> Thumbnail:
         weights = rows[y, band].astype(np.float32)
         sums = np.einsum("h,hwc->wc", weights, linear)
         area = columns @ (weights @ usable)
+        usable_area += float(area.mean()) / SIZE
         kept = area > 0.5 + 1e-6
         thumbnail[y, kept] = (columns[kept] @ sums) / area[kept, None]
+    usable = round(usable_area * height * width)
+    if usable < FEWEST_CELLS:
+        raise GreycardError(
+            f"{photo.name}: only {usable} of {height * width} pixels can be used (at least {FEWEST_CELLS} are needed); "
+            "the rest is black, clipped or masked"
+        )
     return thumbnail
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import imagecodecs
 import numpy as np
@@ -98,6 +99,42 @@ def test_estimate_reads_packed_data_sets(run, make_packed, model_path, tmp_path)
     ]
 
 
+def test_one_bad_picture_does_not_stop_a_packed_data_set(run, make_packed, model_path, tmp_path):
+    data = make_packed(3)
+    data.images[1] = 0
+    path = save_packed(data, tmp_path / "set.npz")
+    code, out, _ = run("estimate", path, "--model", model_path, "--json")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert code == 1
+    assert ["error" in line for line in lines] == [False, True, False]
+    assert lines[1]["file"].endswith("made-up_001.png")
+    assert (
+        "do not apply" in json.loads(run("estimate", path, "--model", model_path, "--white", "9", "--json")[1])["error"]
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_results_go_to_standard_output_also_where_a_bar_is_shown(picture, model_path):
+    import os
+    import pty
+
+    master, terminal = pty.openpty()
+    command = [sys.executable, "-c", "from greycard.cli.main import main; main()", "estimate", picture, picture]
+    done = subprocess.run(
+        [*map(str, command), "--model", str(model_path), "--json"], stdout=subprocess.PIPE, stderr=terminal, check=True
+    )
+    os.close(terminal)
+    os.close(master)
+    assert [json.loads(line)["file"] for line in done.stdout.splitlines()] == [str(picture)] * 2
+
+
+def test_names_are_shown_as_they_are(run, picture, model_path, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    Path("IMG [edited].png").write_bytes(picture.read_bytes())
+    assert "IMG [edited].png" in run("estimate", "IMG [edited].png", "--model", model_path)[1]
+
+
 def test_estimate_takes_levels_and_candidates(run, picture, model_path, tmp_path):
     (tmp_path / "c.csv").write_text("r,g,b\n0.4,0.8,0.5\n0.6,0.8,0.3\n")
     code, out, _ = run(
@@ -107,7 +144,7 @@ def test_estimate_takes_levels_and_candidates(run, picture, model_path, tmp_path
     assert sum(other["probability"] for other in json.loads(out)["alternatives"]) == pytest.approx(1, abs=1e-5)
     code, out, _ = run("estimate", picture, "--model", model_path, "--white", "400", "--json")
     assert code == 1
-    assert "clipped" in json.loads(out)["error"]
+    assert "above the white level of 400" in json.loads(out)["error"]
 
 
 def test_assume_srgb(run, model_path, tmp_path):
@@ -124,14 +161,19 @@ def test_assume_srgb(run, model_path, tmp_path):
     [
         (["estimate", "x.png", "--model", "nonsense"], "'nonsense'"),
         (["estimate", "x.png", "--candidates", "absent.csv"], "absent.csv"),
+        (["evaluate", "set.npz", "--model", "nonsense"], "'nonsense'"),
+        (["evaluate", "set.npz", "--model", "x", "--predictions", "p.csv"], "--predictions takes the place"),
         (["evaluate", "absent.npz"], "absent.npz: there is no such file"),
         (["train", "absent.npz", "--out", "m.safetensors", "--recipe", "bad.toml"], "unknown key 'epoch'"),
         (["crossval", "absent.npz", "--out", "runs", "--recipe", "nonsense"], "recipe 'nonsense'"),
         (["demo", "--light", "moon"], "light 'moon'"),
     ],
 )
-def test_what_a_user_can_mend_is_one_line_and_a_non_zero_exit(run, tmp_path, monkeypatch, arguments, message):
+def test_what_a_user_can_mend_is_one_line_and_a_non_zero_exit(
+    run, tmp_path, monkeypatch, make_packed, arguments, message
+):
     monkeypatch.chdir(tmp_path)
+    save_packed(make_packed(3), tmp_path / "set.npz")
     (tmp_path / "bad.toml").write_text("epoch = 3\n")
     code, out, err = run(*arguments)
     assert code == 1

@@ -38,11 +38,14 @@ def test_digests_follow_the_pixels_and_nothing_else(make_packed):
         (lambda arrays: arrays.pop("illuminants"), "illuminants missing"),
         (lambda arrays: arrays.update(images=arrays["images"][:, :32]), "images should be"),
         (lambda arrays: arrays.update(images=arrays["images"].astype(float)), "images should be"),
-        (lambda arrays: arrays.update(names=arrays["names"][:-1]), "names should have the shape"),
+        (lambda arrays: arrays.update(names=arrays["names"][:-1]), "names should be text of shape"),
         (lambda arrays: arrays.update(illuminants=-arrays["illuminants"]), "the illuminant of made-up_000.png"),
         (lambda arrays: arrays.update(names=np.array(["same"] * 6)), "the name same stands for more than one"),
         (lambda arrays: arrays.update({key: value[:0] for key, value in arrays.items()}), "holds no images"),
         (lambda arrays: arrays.update(names=np.array([None] * 6, dtype=object)), "cannot be read"),
+        (lambda arrays: arrays.update(images=np.uint16(3)), "images should be"),
+        (lambda arrays: arrays.update(illuminants=np.full((6, 3), "x")), "illuminants should be numbers"),
+        (lambda arrays: arrays.update(folds=np.full(6, np.nan)), "folds should be integers"),
     ],
 )
 def test_what_is_wrong_is_said_by_name(tmp_path, make_packed, change, message):
@@ -54,9 +57,23 @@ def test_what_is_wrong_is_said_by_name(tmp_path, make_packed, change, message):
         packed.load(tmp_path / "set.npz")
 
 
+def test_byte_order_and_scale_do_not_matter(tmp_path, make_packed):
+    data = make_packed(6)
+    tiny = data.illuminants * 1e-200
+    np.savez(
+        tmp_path / "set.npz", images=data.images.astype(">u2"), illuminants=tiny, cameras=data.cameras, names=data.names
+    )
+    read = packed.load(tmp_path / "set.npz")
+    np.testing.assert_array_equal(read.images, data.images)
+    np.testing.assert_allclose(read.illuminants, data.illuminants)
+
+
 def test_broken_files_are_named(tmp_path):
     (tmp_path / "text.npz").write_text("hello")
-    for name in ("text.npz", "absent.npz"):
+    with zipfile.ZipFile(tmp_path / "foreign.npz", "w") as archive:
+        archive.writestr("images", b"not an array")
+        archive.writestr("names", b"nor this")
+    for name in ("text.npz", "absent.npz", "foreign.npz"):
         with pytest.raises(GreycardError, match=name):
             packed.load(tmp_path / name)
 

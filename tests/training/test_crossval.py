@@ -8,7 +8,11 @@ from greycard import GreycardError
 pytest.importorskip("torch", reason="training needs torch")
 
 from greycard.datasets.packed import concatenate
+from greycard.estimator import Estimator
+from greycard.evaluation import evaluate
+from greycard.illuminant import angular_error
 from greycard.training.crossval import Watcher, crossvalidate, over_seeds, pooled, splits
+from greycard.training.loop import train
 from greycard.training.recipe import Recipe
 
 QUICK = Recipe(epochs=3, batch=8, cells=16, candidates=12, dropout=0.1, schedule="cosine")
@@ -30,29 +34,61 @@ def test_every_image_is_tested_once_by_a_model_that_has_not_seen_it(make_packed,
 def test_what_is_done_is_not_done_again(make_packed, tmp_path):
     data = make_packed(18)
     first = pooled(crossvalidate(data, QUICK, "folds", tmp_path))
-    trained = []
     (tmp_path / "fold-1-seed-0.safetensors").unlink()
-    again = pooled(
-        crossvalidate(data, QUICK, "folds", tmp_path, Watcher(training=lambda split, _: trained.append(split.name)))
-    )
+    (tmp_path / "fold-2-seed-0.json").unlink()
+    trained, tested = [], []
+    watcher = Watcher(lambda split, _: trained.append(split.name), lambda split, _: tested.append(split.name))
+    again = pooled(crossvalidate(data, QUICK, "folds", tmp_path, watcher))
     assert set(trained) == {"fold-1"}
-    np.testing.assert_allclose(again.angular_errors, first.angular_errors, atol=1e-3)
+    assert set(tested) == {"fold-2"}  # fold 1 was trained to the same weights again, so its estimates stand
+    np.testing.assert_allclose(again.angular_errors, first.angular_errors, atol=1e-6)
+
+
+@pytest.mark.parametrize("change", ["recipe", "labels", "images"])
+def test_a_run_that_was_trained_otherwise_is_not_taken_over(make_packed, tmp_path, change):
+    data = make_packed(18)
+    crossvalidate(data, QUICK, "folds", tmp_path)
+    recipe = replace(QUICK, cells=8) if change == "recipe" else QUICK
+    if change == "labels":
+        data = replace(data, illuminants=data.illuminants[::-1])
+    if change == "images":
+        data = replace(data, images=data.images[::-1])
     with pytest.raises(GreycardError, match="trained otherwise"):
-        crossvalidate(data, replace(QUICK, cells=8), "folds", tmp_path)
+        crossvalidate(data, recipe, "folds", tmp_path)
+
+
+def test_names_with_dots_do_not_collide(make_packed, tmp_path):
+    data = concatenate([make_packed(6, dataset="set.a"), make_packed(6, dataset="set.b", seed=1)])
+    crossvalidate(data, replace(QUICK, epochs=1), "dataset", tmp_path)
+    assert {path.name for path in tmp_path.glob("*.safetensors")} == {
+        "without-set.a-seed-0.safetensors",
+        "without-set.b-seed-0.safetensors",
+    }
 
 
 def test_shuffled_labels_leave_nothing_to_know(make_packed, tmp_path):
-    """If any label of a test image leaked into its estimate, shuffled labels could still be predicted."""
-    data = make_packed(60)
-    recipe = replace(QUICK, epochs=12)
-    shuffled = replace(data, illuminants=data.illuminants[np.random.default_rng(0).permutation(60)])
-    honest = pooled(crossvalidate(data, recipe, "folds", tmp_path / "honest")).angular_errors
-    blind = pooled(crossvalidate(shuffled, recipe, "folds", tmp_path / "blind")).angular_errors
-    from greycard.illuminant import angular_error
+    """Labels that have nothing to do with the pictures can be learned by heart, but not foretold.
 
-    constant = angular_error(shuffled.illuminants.mean(axis=0), shuffled.illuminants)
-    assert honest.mean() < 0.5 * constant.mean()
-    assert blind.mean() > 0.9 * constant.mean()
+    A model that sees the test images in training gets them right: the check would notice a leak. Cross-validation on
+    the same images and labels must do no better than a constant.
+    """
+    data = make_packed(12, content="distinct")
+    shuffled = replace(data, illuminants=data.illuminants[np.random.default_rng(0).permutation(12)])
+    recipe = replace(QUICK, epochs=250, dropout=0.0, cells=32, batch=4)
+    constant = angular_error(shuffled.illuminants.mean(axis=0), shuffled.illuminants).mean()
+    leaking = evaluate(Estimator(train(shuffled, recipe)), shuffled, candidates="model", include_seen=True)
+    assert leaking.angular_errors.mean() < 0.5 * constant
+    honest = pooled(crossvalidate(shuffled, recipe, "folds", tmp_path))
+    assert honest.angular_errors.mean() > 0.9 * constant
+
+
+def test_scenes_shared_by_cameras_must_not_be_split(make_packed):
+    data = make_packed(12, cameras=("Alpha One", "Beta Two"))
+    with_scenes = replace(data, scene_folds=data.folds)
+    with pytest.raises(GreycardError, match="--by scene_folds"):
+        splits(with_scenes, "folds")
+    assert len(splits(with_scenes, "scene_folds")) == 3
+    assert len(splits(with_scenes.where(with_scenes.cameras == "Beta Two"), "folds")) == 3
 
 
 def test_data_sets_are_left_out_in_turn(make_packed, tmp_path):
@@ -60,7 +96,7 @@ def test_data_sets_are_left_out_in_turn(make_packed, tmp_path):
     recipe = replace(QUICK, cameras="each", gain_bias="fixed")
     scores = crossvalidate(data, recipe, "dataset", tmp_path)
     assert list(scores) == ["without-a", "without-b"]
-    assert set(scores["without-a"].data.cameras) == {"Alpha One"}
+    assert set(scores["without-a"].scores.data.cameras) == {"Alpha One"}
     with pytest.raises(GreycardError, match="at least two"):
         splits(make_packed(6), "dataset")
 

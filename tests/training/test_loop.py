@@ -51,7 +51,11 @@ def test_a_killed_run_goes_on_and_ends_as_if_nothing_had_happened(make_packed, t
     epochs = []
     resumed = train(data, QUICK, checkpoint=checkpoint, report=lambda progress: epochs.append(progress.epoch))
     assert epochs == [3, 4]
-    np.testing.assert_array_equal(weights(resumed), weights(train(data, QUICK)))
+    straight = train(data, QUICK)
+    np.testing.assert_array_equal(weights(resumed), weights(straight))
+    np.testing.assert_array_equal(resumed.cameras["Alpha One"].gain, straight.cameras["Alpha One"].gain)
+    np.testing.assert_array_equal(resumed.cameras["Alpha One"].bias, straight.cameras["Alpha One"].bias)
+    assert resumed.results["training_error"] == straight.results["training_error"]
 
 
 def test_a_checkpoint_of_another_run_is_refused(make_packed, tmp_path):
@@ -85,6 +89,20 @@ def test_only_learned_gain_and_bias_are_kept(make_packed):
     assert (fixed.gain, fixed.bias) == (None, None)
 
 
+def test_a_model_with_one_set_uses_it_also_for_unknown_cameras(make_packed):
+    data = make_packed(16, cameras=("Alpha One", "Beta Two"))
+    model = train(data, QUICK)
+    assert set(model.cameras) == {"Alpha One", "Beta Two"}
+    for shared in (*model.cameras.values(), model.any_camera):
+        np.testing.assert_array_equal(shared.illuminants, model.any_camera.illuminants)
+        np.testing.assert_array_equal(shared.gain, model.any_camera.gain)
+
+
+def test_a_run_that_explodes_is_stopped(make_packed):
+    with pytest.raises(GreycardError, match=r"epoch \d: the training error is no longer a number"):
+        train(make_packed(8), replace(QUICK, learning_rate=1e30))
+
+
 def test_the_frozen_layer_stays_as_it_is(make_packed):
     from greycard.training.network import LikelihoodNetwork
 
@@ -106,11 +124,11 @@ def test_each_camera_has_candidates_from_its_own_labels(make_packed):
     data = make_packed(40, cameras=("Alpha One", "Beta Two"))
     recipe = replace(QUICK, cameras="each", gain_bias="fixed", candidates=20)
     sets = choose_candidates(data, recipe)
-    assert len(sets) == 2
+    assert len(sets.candidates) == 2
     for index, camera in enumerate(("Alpha One", "Beta Two")):
         own = data.illuminants[data.cameras == camera]
-        assert angular_error(sets[index].numpy()[:, None], own[None]).min(axis=1).max() < 1e-3
-    assert len(choose_candidates(data, replace(recipe, cameras="one"))) == 1
+        assert angular_error(sets.candidates[index].numpy()[:, None], own[None]).min(axis=1).max() < 1e-3
+    assert len(choose_candidates(data, replace(recipe, cameras="one")).candidates) == 1
 
 
 def test_cameras_may_have_different_numbers_of_candidates(make_packed):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 if TYPE_CHECKING:
-    from greycard.evaluation import Scores
     from greycard.training.crossval import Watcher
 
 
@@ -30,22 +28,27 @@ def command(
     require_torch()
 
     from greycard.datasets import packed
-    from greycard.training.crossval import crossvalidate, over_seeds, pooled, write_results
+    from greycard.output import write_whole
+    from greycard.training.crossval import crossvalidate, over_seeds, pooled
 
     together = packed.concatenate([packed.load(path) for path in data])
     groups: dict[str, list[dict[str, Any]]] = {}
-    started = time.monotonic()
+    seconds = []
     for seed in range(seeds):
-        scores = crossvalidate(together, chosen.with_seed(seed), by, out, _watcher(seed, as_json))
+        tested = crossvalidate(together, chosen.with_seed(seed), by, out, _watcher(seed, as_json))
+        seconds.append(round(sum(part.seconds for part in tested.values())))
         # A data set left out is a result of its own; folds of one data set are parts of a single result.
-        parts: dict[str, Scores] = scores if by == "dataset" else {"all folds": pooled(scores)}
-        for name, part in parts.items():
-            groups.setdefault(name, []).append(part.report())
+        if by == "dataset":
+            parts = {name: part.scores for name, part in tested.items()}
+        else:
+            parts = {"all folds": pooled(tested)}
+        for name, scores in parts.items():
+            groups.setdefault(name, []).append(scores.report())
     results = {
         "recipe": recipe,
         "by": by,
         "seeds": seeds,
-        "seconds": round(time.monotonic() - started, 1),
+        "seconds": seconds,
         "results": {
             name: {
                 "overall": over_seeds(reports),
@@ -55,7 +58,7 @@ def command(
             for name, reports in groups.items()
         },
     }
-    write_results(out / "results.json", results)
+    write_whole(out / "results.json", json.dumps(results, indent=1) + "\n")
     if as_json:
         print(json.dumps(results))
     else:
@@ -98,4 +101,4 @@ def _print_table(results: dict[str, Any]) -> None:
             cells = [f"{row[key]['mean']:.2f}\n{row[key]['min']:.2f}-{row[key]['max']:.2f}" for key in STATISTICS]
             table.add_row(label, *cells)
     Console().print(table)
-    print(f"{results['seconds']:.0f} s")
+    print(f"training and testing took {', '.join(str(seconds) for seconds in results['seconds'])} s for each seed")

@@ -24,15 +24,14 @@ def command(
     estimate = load().estimate(scene.pixels, candidates=synthetic.camera_candidates())
     error = float(angular_error(estimate.illuminant, scene.illuminant))
 
-    to_srgb = synthetic.camera_to_srgb()
-    daylight = synthetic.scene("D65", seed).illuminant
-    render.write_png(out / "before.png", render.srgb(scene.pixels, daylight, to_srgb))
-    render.write_png(out / "after.png", render.srgb(scene.pixels, estimate.illuminant, to_srgb))
-    plot.save(plot.posterior(estimate, scene.illuminant), out / "posterior.png")
-
     print(f"a scene under {light}, seen by a camera that the model was never trained on ({synthetic.CAMERA})")
     print("true light     ({:.3f}, {:.3f}, {:.3f})".format(*scene.illuminant))
     print("estimate       ({:.3f}, {:.3f}, {:.3f})".format(*estimate.illuminant))
     print(f"error          {error:.2f} degrees")
     print("gains          r {:.3f}, g {:.3f}, b {:.3f}".format(*estimate.gains))
+    to_srgb = synthetic.camera_to_srgb()
+    daylight = synthetic.scene("D65", seed).illuminant
+    render.write_png(out / "before.png", render.srgb(scene.pixels, daylight, to_srgb))
+    render.write_png(out / "after.png", render.srgb(scene.pixels, estimate.illuminant, to_srgb))
+    plot.save(plot.posterior(estimate, scene.illuminant), out / "posterior.png")
     print(f"pictures       {out / 'before.png'} (set to daylight), {out / 'after.png'}, {out / 'posterior.png'}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from greycard.estimator import Estimate, Estimator
+
+    Answer = tuple[str, Estimate | str]  # a file's name, and its estimate or why it has none
 
 Files = Annotated[list[Path], typer.Argument(help="Linear pictures: 16-bit PNG or TIFF, NPY, or packed .npz.")]
 
@@ -34,75 +37,87 @@ def command(
 
     Exits with 1 if any file failed; the others are answered all the same.
     """
+    from greycard.cli.terminal import bar
     from greycard.estimator import load
 
     estimator = load(model)
     given = _read_candidates(candidates) if candidates else None
+    levels: dict[str, Any] = {"black": black, "white": white, "assume_srgb": assume_srgb}
 
-    def one(path: Path) -> Iterator[Estimate]:
-        if path.suffix.lower() == ".npz":
-            yield from _packed(estimator, path, camera, given)
-        else:
-            yield estimator.estimate(path, camera, candidates=given, black=black, white=white, assume_srgb=assume_srgb)
+    def answers() -> Iterator[Answer]:
+        with bar() as progress:
+            for path in progress.track(files, description="estimating") if len(files) > 1 else files:
+                if path.suffix.lower() == ".npz":
+                    yield from _packed(estimator, path, camera, given, levels)
+                else:
+                    yield _answer(str(path), partial(estimator.estimate, path, camera, candidates=given, **levels))
 
-    failed = _print_json(files, one) if as_json else _print_table(files, one)
+    failed = _print_json(answers()) if as_json else _print_table(answers())
     if failed:
         raise typer.Exit(1)
 
 
-def _packed(
-    estimator: Estimator, path: Path, camera: str | None, candidates: list[list[float]] | None
-) -> Iterator[Estimate]:
-    from greycard.datasets import packed
-
-    data = packed.load(path)
-    for image, name, own in zip(data.images, data.names, data.cameras, strict=True):
-        label = f"{path}:{name}"
-        yield estimator.estimate_thumbnail(image, camera or str(own), candidates=candidates, name=label)
-
-
-def _answers(files: list[Path], one: Callable[[Path], Iterator[Estimate]]) -> Iterator[tuple[Path, Estimate | str]]:
-    """Each estimate, or why a file has none, as soon as it is known; a bar where somebody watches."""
-    from greycard.cli.terminal import bar
+def _answer(name: str, estimate: Callable[[], Estimate]) -> Answer:
+    """A name with its estimate, or with the reason why there is none."""
     from greycard.errors import GreycardError
 
-    with bar() as progress:
-        for path in progress.track(files, description="estimating") if len(files) > 1 else files:
-            try:
-                for estimate in one(path):
-                    yield path, estimate
-            except GreycardError as error:
-                yield path, str(error)
+    try:
+        return name, estimate()
+    except GreycardError as error:
+        return name, str(error)
 
 
-def _print_json(files: list[Path], one: Callable[[Path], Iterator[Estimate]]) -> int:
+def _packed(
+    estimator: Estimator, path: Path, camera: str | None, given: list[list[float]] | None, levels: dict[str, Any]
+) -> Iterator[Answer]:
+    """Every picture of a packed data set."""
+    from greycard.datasets import packed
+    from greycard.errors import GreycardError
+
+    if levels != {"black": 0.0, "white": None, "assume_srgb": False}:
+        yield str(path), f"{path}: --black, --white and --assume-srgb do not apply to packed thumbnails"
+        return
+    try:
+        data = packed.load(path)
+    except GreycardError as error:
+        yield str(path), str(error)
+        return
+    for image, name, own in zip(data.images, data.names, data.cameras, strict=True):
+        label = f"{path}:{name}"
+        whose = camera or str(own)
+        yield _answer(label, partial(estimator.estimate_thumbnail, image, whose, candidates=given, name=label))
+
+
+def _print_json(answers: Iterator[Answer]) -> int:
     failed = 0
-    for path, answer in _answers(files, one):
+    for name, answer in answers:
         failed += isinstance(answer, str)
-        line = {"file": str(path), "error": answer} if isinstance(answer, str) else answer.to_dict()
-        print(json.dumps(line, ensure_ascii=False), flush=True)
+        line = {"file": name, "error": answer} if isinstance(answer, str) else answer.to_dict()
+        print(json.dumps(line), flush=True)
     return failed
 
 
-def _print_table(files: list[Path], one: Callable[[Path], Iterator[Estimate]]) -> int:
+def _print_table(answers: Iterator[Answer]) -> int:
     from rich.console import Console
+    from rich.markup import escape
 
     from greycard.cli.terminal import table as new_table
 
     table = new_table("file", "camera", "light", "gains r, b", "the light may have been")
     failures = []
-    for _, answer in _answers(files, one):
+    for _, answer in answers:
         if isinstance(answer, str):
             failures.append(answer)
             continue
         others = [
             f"{other.probability:.0%} {other.name or _numbers(other.illuminant)}" for other in answer.alternatives(3)
         ]
-        notes = "".join(f"\n[yellow]{warning}[/yellow]" for warning in answer.warnings)
+        notes = "".join(f"\n[yellow]{escape(warning)}[/yellow]" for warning in answer.warnings)
         temperature = "" if answer.cct is None else f"\n{answer.cct:.0f} K, Duv {answer.duv:+.3f}"
         gains = f"{answer.gains[0]:.3f}, {answer.gains[2]:.3f}"
         light = _numbers(answer.illuminant) + temperature
-        table.add_row(answer.name, answer.camera or "not named", light, gains, "\n".join(others) + notes)
+        camera = escape(answer.camera or "not named")
+        table.add_row(escape(answer.name), camera, light, gains, "\n".join(others) + notes)
     if table.row_count:
         Console().print(table)
     for failure in failures:

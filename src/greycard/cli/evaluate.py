@@ -17,8 +17,12 @@ def command(
     data: Annotated[Path, typer.Argument(help="A packed data set (.npz).")],
     model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
     candidates: Annotated[
-        Literal["labels", "model"], typer.Option(help="From the labels of the other folds, or the model's own.")
-    ] = "labels",
+        Literal["labels", "model"] | None,
+        typer.Option(
+            help="From the labels of the other folds (the default), or the model's own (the default where it has "
+            "learned gain and bias for them)."
+        ),
+    ] = None,
     folds: Annotated[Literal["folds", "scene_folds"], typer.Option(help="Which split.")] = "folds",
     predictions: Annotated[Path | None, typer.Option(help="Score this CSV (name, r, g, b) instead of a model.")] = None,
     against: Annotated[
@@ -33,10 +37,13 @@ def command(
     Images that the model was trained on are left out, or refused where there are no others, unless --include-seen.
     """
     from greycard.datasets import packed
+    from greycard.errors import GreycardError
     from greycard.evaluation import read_predictions
     from greycard.statistics import paired_comparison
 
     dataset = packed.load(data)
+    if predictions and (model or include_seen or candidates):
+        raise GreycardError("--predictions takes the place of a model: leave out --model, --candidates, --include-seen")
     if predictions:
         scores = read_predictions(predictions, dataset)
     else:
@@ -56,7 +63,7 @@ def command(
 def _run_model(
     dataset: Packed,
     model: str | None,
-    candidates: Literal["labels", "model"],
+    candidates: Literal["labels", "model"] | None,
     folds: Literal["folds", "scene_folds"],
     include_seen: bool,
 ) -> Scores:

@@ -26,10 +26,3 @@ def main() -> None:
     except GreycardError as error:
         print(f"greycard: {error}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        print("greycard: interrupted", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        # Whoever read the output (head, say) has enough of it.
-        sys.stderr.close()
-        sys.exit(0)

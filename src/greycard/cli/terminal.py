@@ -11,7 +11,16 @@ from rich.table import Column, Table
 def bar() -> Progress:
     """A bar with a label, a count and the time left, on standard error; none where nobody watches."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        # Results go to standard output: redirected, rich would print them on standard error beside the bar.
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
 
 
 def table(*columns: str, title: str | None = None) -> Table:

@@ -32,7 +32,7 @@ def command(
     from greycard.training.loop import Progress, train
 
     together = packed.concatenate([packed.load(path) for path in data])
-    checkpoint = out.with_suffix(".checkpoint")
+    checkpoint = out.with_name(f"{out.name}.checkpoint")
     with bar() as progress:
         task = progress.add_task("training", total=chosen.epochs)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greycard.errors import GreycardError
+from greycard.illuminant import unit
 from greycard.thumbnail import SIZE
 
 FoldColumn = Literal["folds", "scene_folds"]
@@ -21,7 +22,7 @@ _LARGEST = 8_000_000_000
 """Bytes: a file that unpacks to more than this is refused before it is unpacked."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Packed:
     """Labelled thumbnails; one row of every array is one image.
 
@@ -70,20 +71,18 @@ def load(path: str | Path) -> Packed:
     if not path.is_file():
         raise GreycardError(f"{path}: there is no such file; expected a packed data set (.npz)")
     arrays = _arrays(path)
+    _check(arrays, path)
     count = len(arrays["images"])
     none = np.full(count, -1, dtype=np.int8)
-    packed = Packed(
-        images=arrays["images"],
-        illuminants=arrays["illuminants"].astype(np.float64),
-        cameras=arrays["cameras"].astype(np.str_),
-        names=arrays["names"].astype(np.str_),
+    return Packed(
+        images=arrays["images"].astype(np.uint16, copy=False),
+        illuminants=unit(arrays["illuminants"]),
+        cameras=arrays["cameras"],
+        names=arrays["names"],
         datasets=np.full(count, path.stem),
-        folds=arrays.get("folds", none),
-        scene_folds=arrays.get("scene_folds", none),
+        folds=arrays.get("folds", none).astype(np.int8),
+        scene_folds=arrays.get("scene_folds", none).astype(np.int8),
     )
-    _check(packed, path)
-    norms = np.linalg.norm(packed.illuminants, axis=1, keepdims=True)
-    return replace(packed, illuminants=packed.illuminants / norms)
 
 
 def concatenate(parts: Sequence[Packed]) -> Packed:
@@ -98,7 +97,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
         arrays = _unpack(path, size)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, MemoryError, AttributeError, zipfile.BadZipFile) as error:
         if isinstance(error, GreycardError):
             raise
         raise GreycardError(
@@ -115,27 +114,30 @@ def _unpack(path: Path, size: int) -> dict[str, NDArray[Any]]:
     if size > _LARGEST:
         raise GreycardError(f"{path}: unpacks to {size:,} bytes; up to {_LARGEST:,} are read")
     with np.load(path, allow_pickle=False) as content:
-        return {key: content[key] for key in content.files}
+        # A member that is no array comes back as bytes.
+        return {key: np.asarray(content[key]) for key in content.files}
 
 
-def _check(packed: Packed, path: Path) -> None:
-    count = len(packed.images)
-    if packed.images.shape != (count, SIZE, SIZE, 3) or packed.images.dtype != np.uint16:
+def _check(arrays: dict[str, NDArray[Any]], path: Path) -> None:
+    """Refuse arrays that do not have the shape and kind of a packed data set."""
+    images = arrays["images"]
+    if images.ndim != 4 or images.shape[1:] != (SIZE, SIZE, 3) or images.dtype.kind != "u" or images.itemsize != 2:
         raise GreycardError(
-            f"{path}: images should be (N, {SIZE}, {SIZE}, 3) uint16, "
-            f"they are {packed.images.shape} {packed.images.dtype}"
+            f"{path}: images should be (N, {SIZE}, {SIZE}, 3) uint16, they are {images.shape} {images.dtype}"
         )
+    count = len(images)
     if count == 0:
         raise GreycardError(f"{path}: holds no images")
-    for key, shape in (
-        ("illuminants", (count, 3)),
-        *((key, (count,)) for key in ("cameras", "names", "folds", "scene_folds")),
-    ):
-        if getattr(packed, key).shape != shape:
-            raise GreycardError(f"{path}: {key} should have the shape {shape}, it has {getattr(packed, key).shape}")
-    bad = ~np.all(np.isfinite(packed.illuminants) & (packed.illuminants > 0), axis=1)
+    kinds = {"illuminants": "f", "cameras": "U", "names": "U", "folds": "ui", "scene_folds": "ui"}
+    for key in kinds.keys() & arrays.keys():
+        shape = (count, 3) if key == "illuminants" else (count,)
+        if arrays[key].shape != shape or arrays[key].dtype.kind not in kinds[key]:
+            wanted = {"f": "numbers", "U": "text", "ui": "integers"}[kinds[key]]
+            found = f"{arrays[key].shape} {arrays[key].dtype}"
+            raise GreycardError(f"{path}: {key} should be {wanted} of shape {shape}, they are {found}")
+    bad = ~np.all(np.isfinite(arrays["illuminants"]) & (arrays["illuminants"] > 0), axis=1)
     if bad.any():
-        raise GreycardError(f"{path}: the illuminant of {packed.names[bad][0]} is not positive")
-    names, counts = np.unique(packed.names, return_counts=True)
+        raise GreycardError(f"{path}: the illuminant of {arrays['names'][bad][0]} is not positive")
+    names, counts = np.unique(arrays["names"], return_counts=True)
     if counts.max() > 1:
         raise GreycardError(f"{path}: the name {names[counts.argmax()]} stands for more than one image")

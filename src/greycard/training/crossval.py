@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,10 +17,11 @@ from greycard import model_file
 from greycard.datasets.packed import FoldColumn, Packed, concatenate
 from greycard.errors import GreycardError
 from greycard.estimator import Estimator
-from greycard.evaluation import CandidateSource, Scores, evaluate, read_predictions
+from greycard.evaluation import CandidateSource, Scores, evaluate
 from greycard.model_file import Model
 from greycard.output import write_whole
 from greycard.statistics import STATISTICS
+from greycard.training.checkpoint import run_identity
 from greycard.training.loop import Progress, train
 from greycard.training.recipe import Recipe
 
@@ -36,6 +39,14 @@ class Split:
     test: NDArray[np.bool_]
     candidates: CandidateSource
     folds: FoldColumn = "folds"
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Scores of a part that was left out, and the seconds that training and testing took, also in earlier runs."""
+
+    scores: Scores
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,12 @@ def splits(data: Packed, by: SplitBy) -> list[Split]:
             raise GreycardError("leaving out one data set in turn needs at least two")
         return [Split(f"without-{name}", data.datasets == name, "labels") for name in names]
     numbers = data.fold_numbers(by)
+    mixed = np.unique(data.datasets[data.scene_folds >= 0])
+    if by == "folds" and len(mixed) > 0 and len(np.unique(data.cameras)) > 1:
+        raise GreycardError(
+            f"{', '.join(mixed)}: its folds share scenes between cameras, so a model would be tested on scenes that it "
+            "has seen; leave out scene_folds instead (--by scene_folds)"
+        )
     if len(np.unique(numbers)) < 2:
         raise GreycardError(f"{by}: cross-validation needs at least two folds")
     return [Split(f"fold-{number}", numbers == number, "model", by) for number in np.unique(numbers)]
@@ -66,22 +83,20 @@ def splits(data: Packed, by: SplitBy) -> list[Split]:
 
 def crossvalidate(
     data: Packed, recipe: Recipe, by: SplitBy, folder: Path, watcher: Watcher | None = None
-) -> dict[str, Scores]:
-    """Scores of each part left out. Models and per-image CSV files stay in `folder`; what is there is not redone."""
+) -> dict[str, Tested]:
+    """Test each part that is left out. Models and estimates stay in `folder`; what is there is not done again."""
     found = {}
     for split in splits(data, by):
-        stem = folder / f"{split.name}-seed-{recipe.seed}"
-        model = _trained(data, split, recipe, stem, watcher or Watcher())
-        found[split.name] = _tested(model, data, split, stem, watcher or Watcher())
+        stem = str(folder / f"{split.name}-seed-{recipe.seed}")
+        model = _trained(data.where(~split.test), split, recipe, stem, watcher or Watcher())
+        found[split.name] = _tested(model, data.where(split.test), split, stem, watcher or Watcher())
     return found
 
 
-def pooled(scores: dict[str, Scores]) -> Scores:
+def pooled(tested: dict[str, Tested]) -> Scores:
     """All test images together, each scored by the model that has not seen it."""
-    return Scores(
-        concatenate([part.data for part in scores.values()]),
-        np.concatenate([part.estimates for part in scores.values()]),
-    )
+    scores = [part.scores for part in tested.values()]
+    return Scores(concatenate([part.data for part in scores]), np.concatenate([part.estimates for part in scores]))
 
 
 def over_seeds(reports: list[dict[str, Any]], part: str = "overall") -> dict[str, dict[str, float]]:
@@ -93,49 +108,56 @@ def over_seeds(reports: list[dict[str, Any]], part: str = "overall") -> dict[str
     }
 
 
-def _trained(data: Packed, split: Split, recipe: Recipe, stem: Path, watcher: Watcher) -> Model:
-    path = stem.with_suffix(".safetensors")
-    rest = data.where(~split.test)
+def _trained(rest: Packed, split: Split, recipe: Recipe, stem: str, watcher: Watcher) -> Model:
+    path, checkpoint = Path(f"{stem}.safetensors"), Path(f"{stem}.checkpoint")
     if path.exists():
         model = model_file.load(path)
-        if model.recipe != asdict(recipe) or not np.array_equal(model.trained_on.digests, rest.digests()):
-            raise GreycardError(f"{path}: was trained otherwise than now asked for; choose another --out or remove it")
+        if model.results.get("run") != run_identity(rest, recipe):
+            raise GreycardError(
+                f"{path}: was trained otherwise than now asked for, by another recipe or on other images or labels; "
+                "choose another --out or remove it"
+            )
         return model
-    checkpoint = stem.with_suffix(".checkpoint")
     model = train(
         rest,
         recipe,
-        name=stem.name,
+        name=Path(stem).name,
         checkpoint=checkpoint,
         report=lambda progress: watcher.training(split, progress),
     )
     model_file.save(model, path)
-    stem.with_suffix(".csv").unlink(missing_ok=True)
     checkpoint.unlink(missing_ok=True)
     return model
 
 
-def _tested(model: Model, data: Packed, split: Split, stem: Path, watcher: Watcher) -> Scores:
-    path = stem.with_suffix(".csv")
-    part = data.where(split.test)
-    if path.exists():
-        return read_predictions(path, part)
-    done = iter(range(1, len(part) + 1))
-    scores = evaluate(
-        Estimator(model),
-        part,
-        candidates=split.candidates,
-        folds=split.folds,
-        progress=lambda: watcher.testing(split, next(done)),
-    )
-    if len(scores.data) != len(part):
-        raise GreycardError(
-            f"{split.name}: {len(part) - len(scores.data)} test images are also among the training images"
+def _tested(model: Model, part: Packed, split: Split, stem: str, watcher: Watcher) -> Tested:
+    """Scores of a part, from an earlier run where its model, images and folds were the same."""
+    path = Path(f"{stem}.json")
+    identity = _test_identity(model, part, split)
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if kept.get("identity") != identity:
+        started = time.monotonic()
+        done = iter(range(1, len(part) + 1))
+        scores = evaluate(
+            Estimator(model),
+            part,
+            candidates=split.candidates,
+            folds=split.folds,
+            progress=lambda: watcher.testing(split, next(done)),
         )
-    scores.write_csv(path)
-    return scores
+        if len(scores.data) != len(part):
+            seen = len(part) - len(scores.data)
+            raise GreycardError(f"{split.name}: {seen} test images are also among the training images")
+        seconds = time.monotonic() - started
+        kept = {"identity": identity, "seconds": round(seconds, 1), "estimates": scores.estimates.tolist()}
+        write_whole(path, json.dumps(kept))
+    scores = Scores(part, np.array(kept["estimates"]))
+    scores.write_csv(f"{stem}.csv")
+    return Tested(scores, kept["seconds"] + model.results["training_seconds"])
 
 
-def write_results(path: Path, results: dict[str, Any]) -> None:
-    """The results of a whole run as JSON."""
-    write_whole(path, json.dumps(results, indent=1) + "\n")
+def _test_identity(model: Model, part: Packed, split: Split) -> str:
+    """A digest of all that decides the estimates of a part: the model, the images, and whence their candidates come."""
+    labels = [part.illuminants.round(6).tolist(), getattr(part, split.folds).tolist()]
+    content = [model.results["run"], part.digests().tolist(), split.candidates, split.folds, labels]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -7,16 +7,13 @@ only the drawn cells are ever convolved: 27 x 64 multiplications a cell, against
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import safetensors
-import safetensors.torch
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -26,8 +23,9 @@ from greycard.datasets.packed import Packed
 from greycard.errors import GreycardError
 from greycard.illuminant import Array
 from greycard.model_file import CandidateSet, Model, TrainingImages
-from greycard.output import write_whole
 from greycard.thumbnail import SIZE, log_image
+from greycard.training import checkpoint as checkpoints
+from greycard.training.checkpoint import Done
 from greycard.training.network import LikelihoodNetwork, angular_loss
 from greycard.training.recipe import Recipe
 
@@ -63,16 +61,19 @@ def train(
     """
     torch.manual_seed(recipe.seed)
     network = LikelihoodNetwork(recipe.dropout)
-    images = TrainingCells(data)
-    sets = choose_candidates(data, recipe)
-    gain, bias = nn.Parameter(torch.ones(len(sets[0]))), nn.Parameter(torch.zeros(len(sets[0])))
-    learned = recipe.gain_bias == "learned"
-    parameters = [*network.parameters(), *([gain, bias] if learned else [])]
+    parameters = list(network.parameters())
+    images, sets = TrainingCells(data), choose_candidates(data, recipe)
+    gain = bias = None
+    if recipe.gain_bias == "learned":
+        gain, bias = (nn.Parameter(torch.full((len(sets.candidates[0]),), start)) for start in (1.0, 0.0))
+        parameters += [gain, bias]
     optimizer = torch.optim.Adam(parameters, lr=recipe.learning_rate)
-    started = load_checkpoint(checkpoint, parameters, optimizer, data, recipe) if checkpoint else 0
+    run = checkpoints.run_identity(data, recipe)
+    done = checkpoints.load(checkpoint, run, parameters, optimizer) if checkpoint else Done()
 
     network.train()
-    for epoch in range(started, recipe.epochs):
+    for epoch in range(done.epochs, recipe.epochs):
+        started = time.monotonic()
         # Each epoch has a seed of its own, so that a resumed run draws what an uninterrupted one would have drawn.
         generator = np.random.default_rng([recipe.seed, epoch])
         torch.manual_seed(int(generator.integers(2**62)))
@@ -81,7 +82,7 @@ def train(
         for step, batch in enumerate(batches):
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(recipe, epoch + step / len(batches))
-            candidates = sets[int(sets.of_image[batch[0]])]
+            candidates = sets.candidates[sets.of_image[batch[0]]]
             lights = draw_lights(data.illuminants, sets.of_image, batch, recipe.relight, generator)
             features = network.first_layer(images.draw(batch, lights, recipe.cells, generator))
             truths = torch.from_numpy(lights.astype(np.float32))
@@ -89,25 +90,36 @@ def train(
             for part in range(0, len(batch), _IMAGES_AT_ONCE):
                 few = slice(part, part + _IMAGES_AT_ONCE)
                 scores = network(features[few], candidates)
-                if learned:
+                if gain is not None and bias is not None:
                     scores = gain * scores + bias
                 estimates = torch.softmax(scores, dim=1) @ candidates
                 errors = angular_loss(estimates, truths[few])
                 (errors.sum() / len(batch)).backward()  # type: ignore[no-untyped-call]
                 total += float(errors.sum().detach())
             optimizer.step()
+        done = Done(epoch + 1, done.seconds + time.monotonic() - started, total / len(data))
+        if not math.isfinite(done.error):
+            raise GreycardError(f"epoch {epoch + 1}: the training error is no longer a number; lower the learning_rate")
         if checkpoint:
-            save_checkpoint(checkpoint, parameters, optimizer, data, recipe, epoch + 1)
-        report(Progress(epoch + 1, recipe.epochs, total / len(data)))
+            checkpoints.save(checkpoint, run, done, parameters, optimizer)
+        report(Progress(done.epochs, recipe.epochs, done.error))
 
+    kept = _candidate_sets(sets, gain, bias)
     return Model(
         name=name,
         network=network.to_numpy(),
-        cameras=_camera_sets(data, sets, recipe, gain, bias),
-        any_camera=_any_camera(sets),
+        cameras={str(camera): kept[sets.of_image[index]] for camera, index in _first_of_each(data.cameras)},
+        any_camera=_any_camera(kept),
         trained_on=TrainingImages(data.datasets, data.names, data.digests()),
         recipe=asdict(recipe),
+        results={"run": run, "training_error": done.error, "training_seconds": round(done.seconds, 1)},
     )
+
+
+def _first_of_each(cameras: NDArray[np.str_]) -> list[tuple[str, int]]:
+    """Each camera with the number of one of its images."""
+    names, indices = np.unique(cameras, return_index=True)
+    return list(zip(names.tolist(), indices.tolist(), strict=True))
 
 
 class TrainingCells:
@@ -146,13 +158,12 @@ class TrainingCells:
         return torch.from_numpy(patches.reshape(len(batch), cells, 27))
 
 
-class CandidateSets(list[Tensor]):
-    """Candidates (n, 3) of each group of images that share a set, and `of_image` (N,): which set an image has."""
+@dataclass(frozen=True)
+class CandidateSets:
+    """The candidates (n, 3) of each group of images that share them, and `of_image` (N,): the group of an image."""
 
-    def __init__(self, sets: list[Tensor], of_image: NDArray[np.intp]) -> None:
-        """`of_image` holds an index into `sets` for each image."""
-        super().__init__(sets)
-        self.of_image = of_image
+    candidates: list[Tensor]
+    of_image: NDArray[np.intp]
 
 
 def choose_candidates(data: Packed, recipe: Recipe) -> CandidateSets:
@@ -202,68 +213,18 @@ def learning_rate(recipe: Recipe, epoch: float) -> float:
     return recipe.learning_rate * 0.5 ** sum(done >= mark / 120 for mark in (10, 50, 80))
 
 
-def save_checkpoint(
-    path: Path,
-    parameters: list[nn.Parameter],
-    optimizer: torch.optim.Optimizer,
-    data: Packed,
-    recipe: Recipe,
-    epochs: int,
-) -> None:
-    """Parameters and Adam's moments after so many epochs; random numbers depend on the epoch alone."""
-    tensors = {}
-    for index, parameter in enumerate(parameters):
-        tensors[f"value.{index}"] = parameter.detach()
-        for key, moment in optimizer.state[parameter].items():
-            tensors[f"{key}.{index}"] = moment
-    about = {"run": _identity(data, recipe), "epochs": str(epochs)}
-    write_whole(path, safetensors.torch.save({key: tensor.contiguous() for key, tensor in tensors.items()}, about))
+def _candidate_sets(sets: CandidateSets, gain: Tensor | None, bias: Tensor | None) -> list[CandidateSet]:
+    """The sets as a model keeps them, with gain and bias where they were learned."""
+    learned = {
+        "gain": None if gain is None else gain.detach().numpy(),
+        "bias": None if bias is None else bias.detach().numpy(),
+    }
+    return [CandidateSet(candidates.numpy().astype(np.float64), **learned) for candidates in sets.candidates]
 
 
-def load_checkpoint(
-    path: Path, parameters: list[nn.Parameter], optimizer: torch.optim.Optimizer, data: Packed, recipe: Recipe
-) -> int:
-    """Go on from a checkpoint: the number of epochs that are done; 0 where there is none."""
-    if not path.exists():
-        return 0
-    try:
-        with safetensors.safe_open(path, framework="pt") as file:
-            about, tensors = file.metadata(), {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-        epochs = int(about["epochs"])
-        run = about["run"]
-    except (safetensors.SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise GreycardError(f"{path}: is not a checkpoint of greycard; remove it to start afresh") from error
-    if run != _identity(data, recipe):
-        raise GreycardError(f"{path}: belongs to a run with another recipe or other images; remove it to start afresh")
-    with torch.no_grad():
-        for index, parameter in enumerate(parameters):
-            parameter.copy_(tensors[f"value.{index}"])
-            keys = ("step", "exp_avg", "exp_avg_sq")
-            optimizer.state[parameter] = {key: tensors[f"{key}.{index}"] for key in keys}
-    return epochs
-
-
-def _identity(data: Packed, recipe: Recipe) -> str:
-    """What must be the same for a run to go on: recipe, images and labels."""
-    labels = np.round(data.illuminants, 6).tobytes().hex()
-    content = json.dumps([asdict(recipe), data.digests().tolist(), labels])
-    return hashlib.sha256(content.encode()).hexdigest()
-
-
-def _camera_sets(
-    data: Packed, sets: CandidateSets, recipe: Recipe, gain: Tensor, bias: Tensor
-) -> dict[str, CandidateSet]:
-    """The candidates of each camera, with gain and bias where they were learned."""
-    learned = recipe.gain_bias == "learned"
-    found = {}
-    for camera in np.unique(data.cameras):
-        candidates = sets[int(sets.of_image[data.cameras == camera][0])].numpy().astype(np.float64)
-        found[str(camera)] = CandidateSet(
-            candidates, gain.detach().numpy() if learned else None, bias.detach().numpy() if learned else None
-        )
-    return found
-
-
-def _any_camera(sets: CandidateSets) -> CandidateSet:
-    together = np.concatenate([candidates.numpy() for candidates in sets]).astype(np.float64)
+def _any_camera(sets: list[CandidateSet]) -> CandidateSet:
+    """Candidates for a picture whose camera is not known: the only set, or a choice among all of them."""
+    if len(sets) == 1:
+        return sets[0]
+    together = np.concatenate([candidates.illuminants for candidates in sets])
     return CandidateSet(candidate_selection.select(together, _ANY_CAMERA_CANDIDATES))

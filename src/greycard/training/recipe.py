@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -31,7 +32,7 @@ class Recipe:
     learning_rate: float = 5e-3
     schedule: Schedule = "halving"  # halved after 10, 50 and 80 of 120 epochs; or half a cosine down to 0
     dropout: float = 0.5  # after the pool
-    relight: float = 0.0  # share of images that a step shows under the light of another image of the camera
+    relight: float = 0.0  # share of images that a step shows under the light of another with the same candidates
     candidates: int = 120
     strategy: Strategy = "kmeans"
     space: Space = "rgb"
@@ -58,7 +59,9 @@ def load(name_or_path: str | Path) -> Recipe:
     else:
         source = f"recipe {str(name_or_path)!r}"
         if str(name_or_path) not in names():
-            raise GreycardError(f"{source}: is not known; bundled: {', '.join(names())}; or give a .toml file")
+            raise GreycardError(
+                f"{source}: is not known; bundled: {', '.join(names())}; or give a file that ends in .toml"
+            )
         data = resources.files("greycard").joinpath(f"recipes/{name_or_path}.toml").read_bytes()
     try:
         content = tomllib.loads(data.decode("utf-8"))
@@ -98,11 +101,11 @@ def _check_value(key: str, value: object, expected: Any, source: str) -> None:
     allowed = (int, float) if expected is float else (expected,)
     if not isinstance(value, allowed) or (isinstance(value, bool) and expected is not bool):
         raise GreycardError(f"{source}: {key} must be of type {expected.__name__}, not {value!r}")
-    if isinstance(value, int | float) and key in _POSITIVE and value <= 0:
-        raise GreycardError(f"{source}: {key} must be above 0, not {value!r}")
+    if isinstance(value, int | float) and key in _POSITIVE and not 0 < value < math.inf:
+        raise GreycardError(f"{source}: {key} must be a number above 0, not {value!r}")
     if key == "dropout" and not 0 <= float(str(value)) < 1:
         raise GreycardError(f"{source}: dropout must be from 0 to below 1, not {value!r}")
     if key == "relight" and not 0 <= float(str(value)) <= 1:
         raise GreycardError(f"{source}: relight must be from 0 to 1, not {value!r}")
-    if key == "seed" and isinstance(value, int) and value < 0:
-        raise GreycardError(f"{source}: seed must not be negative, got {value!r}")
+    if key == "seed" and isinstance(value, int) and not 0 <= value < 2**32:
+        raise GreycardError(f"{source}: seed must be from 0 to 2^32 - 1, not {value!r}")
