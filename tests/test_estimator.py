@@ -181,5 +181,5 @@ def test_a_real_photo_gets_a_temperature_and_the_json_contract(data_folder):
     assert found["confidence"] is None
     assert found["credible_degrees"] == {"50": None, "90": None}
     assert 1500 < found["cct"] < 20_000
-    assert {"illuminant", "probability", "name"} == set(found["alternatives"][0])
+    assert {"illuminant", "probability", "cct", "name"} == set(found["alternatives"][0])
     assert found["gains"][1] == 1

@@ -23,10 +23,14 @@ from greycard.posterior import Posterior, posterior
 
 @dataclass(frozen=True, eq=False)
 class Alternative:
-    """Another light that explains the picture: unit illuminant (3,), probability, and its name where one is known."""
+    """A light that explains the picture: unit illuminant (3,) and probability.
+
+    cct, name: its colour temperature in kelvin and an everyday name; None where the camera's matrix is not known.
+    """
 
     illuminant: Array
     probability: float
+    cct: float | None
     name: str | None
 
 
@@ -92,7 +96,7 @@ class Estimate:
         modes = self.posterior.modes()[:count]
         lights = self._temperatures_of([mode.illuminant for mode in modes])
         return [
-            Alternative(mode.illuminant, mode.probability, light_name(light))
+            Alternative(mode.illuminant, mode.probability, light.cct if light else None, light_name(light))
             for mode, light in zip(modes, lights, strict=True)
         ]
 
@@ -111,6 +115,7 @@ class Estimate:
                 {
                     "illuminant": [round(value, 6) for value in other.illuminant.tolist()],
                     "probability": round(other.probability, 6),
+                    "cct": None if other.cct is None else round(other.cct, 1),
                     "name": other.name,
                 }
                 for other in self.alternatives(3)

@@ -20,6 +20,9 @@ CAMERA = "Nikon D5100 (spectral)"
 """The simulated camera: sensitivities measured at the National Physical Laboratory (Darrodi et al. 2015)."""
 
 
+_WAVELENGTHS = np.arange(400, 701, 10)
+
+
 @dataclass(frozen=True)
 class Scene:
     """A picture with a known answer: linear pixels (H, W, 3) from 0 to 1, and the illuminant (3,), unit length."""
@@ -109,10 +112,15 @@ def _sampled(spectra: Any) -> Array:
 
 
 def _surfaces(generator: np.random.Generator, count: int) -> Array:
-    """(count, 31) reflectances: chart patches mixed with greys, because most of the world is not very colourful."""
+    """(count, 31) reflectances: chart patches mixed with greys, because most of the world is not very colourful.
+
+    Nor is it neutral: wood, soil, stone and leaves absorb short wavelengths. The greys do so as far as makes the mean
+    of a scene that of photographs: white-balanced, those of the public data sets have r/g near 1.05, b/g near 0.9.
+    """
     chart = _chart()
     patches = chart[generator.integers(len(chart), size=count)]
-    greys = generator.uniform(0.04, 0.9, (count, 1))
+    short = np.clip((550 - _WAVELENGTHS) / 150, 0, 1)
+    greys = generator.uniform(0.04, 0.9, (count, 1)) * (1 - generator.uniform(0, 0.5, (count, 1)) * short)
     colourfulness = generator.beta(1.2, 3.0, (count, 1))
     return np.asarray(colourfulness * patches + (1 - colourfulness) * greys)
 

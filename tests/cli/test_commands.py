@@ -82,10 +82,10 @@ def test_estimate_prints_one_json_object_a_line_and_goes_on_after_a_failure(run,
 
 def test_estimate_for_people(run, picture, model_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    code, out, _ = run("estimate", picture, "--model", model_path)
+    code, out, err = run("estimate", picture, "--model", model_path)
     assert code == 0
     assert "Bild ä.png" in out
-    assert "no camera is named" in out
+    assert "no camera is named" in err
 
 
 def test_estimate_reads_packed_data_sets(run, make_packed, model_path, tmp_path):

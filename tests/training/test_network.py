@@ -56,6 +56,26 @@ def test_the_shift_agrees_with_the_literal_evaluation_on_real_thumbnails(data_fo
             )
 
 
+def test_the_written_out_gradient_is_autograds():
+    """In double precision, on fewer cells and candidates than in a step."""
+    torch.manual_seed(0)
+    network = LikelihoodNetwork(dropout=0.0).double()
+    features, candidates = torch.randn(3, 7, 64).double(), torch.rand(5, 3).double() + 0.2
+
+    def gradients(scores):
+        network.zero_grad()
+        (scores * torch.linspace(-1, 1, 15).view(3, 5)).sum().backward()
+        return [parameter.grad.clone() for parameter in network.parameters()]
+
+    cells = torch.relu(features[:, None] - network.shifts(candidates.log())[None, :, None])
+    cells = torch.relu(network.cell2(torch.relu(network.cell1(cells))))
+    expected = gradients(network.head(cells.mean(dim=2)))
+    found = gradients(network(features, candidates))
+    for one, other in zip(found, expected, strict=True):
+        assert other.abs().max() > 0
+        torch.testing.assert_close(one, other)
+
+
 def test_the_patch_form_of_the_first_layer_is_the_convolution():
     network = LikelihoodNetwork()
     image = torch.randn(3, 8, 8)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from greycard.estimator import Estimate, Estimator
+    from greycard.illuminant import Array
 
     Answer = tuple[str, Estimate | str]  # a file's name, and its estimate or why it has none
 
@@ -103,30 +104,34 @@ def _print_table(answers: Iterator[Answer]) -> int:
 
     from greycard.cli.terminal import table as new_table
 
-    table = new_table("file", "camera", "light", "gains r, b", "the light may have been")
-    failures = []
+    table = new_table("file", "light", "gains r, b", "it may have been")
+    notes, failures = [], []
     for _, answer in answers:
         if isinstance(answer, str):
             failures.append(answer)
             continue
-        others = [
-            f"{other.probability:.0%} {other.name or _numbers(other.illuminant)}" for other in answer.alternatives(3)
-        ]
-        notes = "".join(f"\n[yellow]{escape(warning)}[/yellow]" for warning in answer.warnings)
-        temperature = "" if answer.cct is None else f"\n{answer.cct:.0f} K, Duv {answer.duv:+.3f}"
-        gains = f"{answer.gains[0]:.3f}, {answer.gains[2]:.3f}"
-        light = _numbers(answer.illuminant) + temperature
-        camera = escape(answer.camera or "not named")
-        table.add_row(escape(answer.name), camera, light, gains, "\n".join(others) + notes)
+        others = [_light(other.illuminant, other.cct, f"{other.probability:.0%}") for other in answer.alternatives(3)]
+        duv = "" if answer.duv is None else f", Duv {answer.duv:+.3f}"
+        table.add_row(
+            escape(f"{answer.name}\n{answer.camera or 'camera not named'}"),
+            _light(answer.illuminant, answer.cct) + duv,
+            f"{answer.gains[0]:.3f}, {answer.gains[2]:.3f}",
+            "\n".join(others),
+        )
+        notes += [f"{answer.name}: {warning}" for warning in answer.warnings]
     if table.row_count:
         Console().print(table)
+    for note in notes:
+        print(f"warning: {note}", file=sys.stderr)
     for failure in failures:
         print(f"greycard: {failure}", file=sys.stderr)
     return len(failures)
 
 
-def _numbers(illuminant: object) -> str:
-    return "({:.3f}, {:.3f}, {:.3f})".format(*illuminant)  # type: ignore[misc]
+def _light(illuminant: Array, cct: float | None, prefix: str = "") -> str:
+    """A light in a few letters: its temperature, or its colour where that is not known."""
+    colour = "({:.3f}, {:.3f}, {:.3f})".format(*illuminant) if cct is None else f"{cct:.0f} K"
+    return f"{prefix} {colour}".strip()
 
 
 def _read_candidates(path: Path) -> list[list[float]]:

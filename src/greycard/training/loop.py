@@ -29,7 +29,7 @@ from greycard.training.checkpoint import Done
 from greycard.training.network import LikelihoodNetwork, angular_loss
 from greycard.training.recipe import Recipe
 
-_IMAGES_AT_ONCE = 2
+_IMAGES_AT_ONCE = 4
 """Images whose activations are held at a time. Larger buffers are fetched afresh from the system for each step, which
 costs more than the arithmetic."""
 _ANY_CAMERA_CANDIDATES = 240
