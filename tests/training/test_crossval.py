@@ -66,6 +66,12 @@ def test_names_with_dots_do_not_collide(make_packed, tmp_path):
     }
 
 
+def test_a_single_part_can_be_tested(make_packed, tmp_path):
+    assert list(crossvalidate(make_packed(9), QUICK, "folds", tmp_path, only="fold-1")) == ["fold-1"]
+    with pytest.raises(GreycardError, match="'fold-7': there is none; the parts are fold-0"):
+        crossvalidate(make_packed(9), QUICK, "folds", tmp_path, only="fold-7")
+
+
 def test_shuffled_labels_leave_nothing_to_know(make_packed, tmp_path):
     """Labels that have nothing to do with the pictures can be learned by heart, but not foretold.
 

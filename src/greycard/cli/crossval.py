@@ -17,6 +17,7 @@ def command(
     out: Annotated[Path, typer.Option(help="Folder for models, per-image CSV files and results.json.")],
     recipe: Annotated[str, typer.Option(help="A bundled recipe's name, or a TOML file.")] = "one-camera",
     by: Annotated[Literal["folds", "scene_folds", "dataset"], typer.Option(help="What is left out in turn.")] = "folds",
+    only: Annotated[str | None, typer.Option(help="Test this part only, such as fold-0 or without-nus8.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from 0 on.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -35,13 +36,13 @@ def command(
     groups: dict[str, list[dict[str, Any]]] = {}
     seconds = []
     for seed in range(seeds):
-        tested = crossvalidate(together, chosen.with_seed(seed), by, out, _watcher(seed, as_json))
+        tested = crossvalidate(together, chosen.with_seed(seed), by, out, _watcher(seed, as_json), only)
         seconds.append(round(sum(part.seconds for part in tested.values())))
         # A data set left out is a result of its own; folds of one data set are parts of a single result.
         if by == "dataset":
             parts = {name: part.scores for name, part in tested.items()}
         else:
-            parts = {"all folds": pooled(tested)}
+            parts = {only or "all folds": pooled(tested)}
         for name, scores in parts.items():
             groups.setdefault(name, []).append(scores.report())
     results = {

@@ -82,11 +82,22 @@ def splits(data: Packed, by: SplitBy) -> list[Split]:
 
 
 def crossvalidate(
-    data: Packed, recipe: Recipe, by: SplitBy, folder: Path, watcher: Watcher | None = None
+    data: Packed,
+    recipe: Recipe,
+    by: SplitBy,
+    folder: Path,
+    watcher: Watcher | None = None,
+    only: str | None = None,
 ) -> dict[str, Tested]:
-    """Test each part that is left out. Models and estimates stay in `folder`; what is there is not done again."""
+    """Test each part that is left out, or `only` the one of that name.
+
+    Models and estimates stay in `folder`; what is there is not done again.
+    """
+    parts = splits(data, by)
+    if only is not None and only not in [split.name for split in parts]:
+        raise GreycardError(f"part {only!r}: there is none; the parts are {', '.join(split.name for split in parts)}")
     found = {}
-    for split in splits(data, by):
+    for split in (split for split in parts if only in (None, split.name)):
         stem = str(folder / f"{split.name}-seed-{recipe.seed}")
         model = _trained(data.where(~split.test), split, recipe, stem, watcher or Watcher())
         found[split.name] = _tested(model, data.where(split.test), split, stem, watcher or Watcher())
