@@ -2,9 +2,9 @@
 
     python scripts/choose_recipe.py DATA.npz one-camera mine.toml ...
 
-For each of the data set's folds, the images of the other folds are split again, blocks of ten images in turn; a model is
-trained on two thirds of them and scored on the rest. No image is ever scored in the fold where it is a test image, so
-the figures may decide about a recipe. Prints the pooled statistics of each recipe.
+For each of the data set's folds, the images of the other folds are split again, blocks of ten images in turn; a model
+is trained on two thirds of them and scored on the rest. No image is ever scored in the fold where it is a test image,
+so the figures may decide about a recipe. Prints the pooled statistics of each recipe.
 """
 
 from __future__ import annotations
