@@ -42,14 +42,14 @@ class Killed(Exception):
 def test_a_killed_run_goes_on_and_ends_as_if_nothing_had_happened(make_packed, tmp_path):
     data, checkpoint = make_packed(16), tmp_path / "run.checkpoint"
 
-    def kill(progress):
-        if progress.epoch == 2:
+    def kill(done):
+        if done.epochs == 2:
             raise Killed
 
     with pytest.raises(Killed):
         train(data, QUICK, checkpoint=checkpoint, report=kill)
     epochs = []
-    resumed = train(data, QUICK, checkpoint=checkpoint, report=lambda progress: epochs.append(progress.epoch))
+    resumed = train(data, QUICK, checkpoint=checkpoint, report=lambda done: epochs.append(done.epochs))
     assert epochs == [3, 4]
     straight = train(data, QUICK)
     np.testing.assert_array_equal(weights(resumed), weights(straight))
@@ -76,7 +76,7 @@ def test_a_checkpoint_of_another_run_is_refused(make_packed, tmp_path):
 def test_training_learns(make_packed):
     errors = []
     recipe = replace(QUICK, epochs=15)
-    train(make_packed(32), recipe, report=lambda progress: errors.append(progress.error))
+    train(make_packed(32), recipe, report=lambda done: errors.append(done.error))
     assert errors[-1] < 0.5 * errors[0]
 
 

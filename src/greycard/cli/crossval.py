@@ -36,7 +36,7 @@ def command(
     groups: dict[str, list[dict[str, Any]]] = {}
     seconds = []
     for seed in range(seeds):
-        tested = crossvalidate(together, chosen.with_seed(seed), by, out, _watcher(seed, as_json), only)
+        tested = crossvalidate(together, chosen.with_seed(seed), by, out, _watcher(seed, chosen.epochs, as_json), only)
         seconds.append(round(sum(part.seconds for part in tested.values())))
         # A data set left out is a result of its own; folds of one data set are parts of a single result.
         if by == "dataset":
@@ -66,20 +66,20 @@ def command(
         _print_table(results)
 
 
-def _watcher(seed: int, quiet: bool) -> Watcher:
-    """One line for each finished split, with the training error of every tenth of the way."""
+def _watcher(seed: int, epochs: int, quiet: bool) -> Watcher:
+    """A line for every tenth of a training, with its error, and for every part that is tested."""
     import sys
 
+    from greycard.training.checkpoint import Done
     from greycard.training.crossval import Split, Watcher
-    from greycard.training.loop import Progress
 
     def say(text: str) -> None:
         if not quiet:
             print(text, file=sys.stderr, flush=True)
 
-    def training(split: Split, progress: Progress) -> None:
-        if progress.epoch % max(1, progress.epochs // 10) == 0:
-            say(f"seed {seed}, {split.name}: epoch {progress.epoch}/{progress.epochs}, error {progress.error:.2f}")
+    def training(split: Split, done: Done) -> None:
+        if done.epochs % max(1, epochs // 10) == 0:
+            say(f"seed {seed}, {split.name}: epoch {done.epochs}/{epochs}, error {done.error:.2f}")
 
     def testing(split: Split, done: int) -> None:
         if done == int(split.test.sum()):

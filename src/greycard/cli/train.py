@@ -29,16 +29,16 @@ def command(
     from greycard import model_file
     from greycard.cli.terminal import bar
     from greycard.datasets import packed
-    from greycard.training.loop import Progress, train
+    from greycard.training.checkpoint import Done
+    from greycard.training.loop import train
 
     together = packed.concatenate([packed.load(path) for path in data])
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     with bar() as progress:
         task = progress.add_task("training", total=chosen.epochs)
 
-        def report(state: Progress) -> None:
-            label = f"training, error {state.error:.2f} degrees"
-            progress.update(task, completed=state.epoch, description=label)
+        def report(done: Done) -> None:
+            progress.update(task, completed=done.epochs, description=f"training, error {done.error:.2f} degrees")
 
         model = train(together, chosen, name=out.stem, checkpoint=checkpoint, report=report)
     model_file.save(model, out)

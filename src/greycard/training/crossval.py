@@ -21,8 +21,8 @@ from greycard.evaluation import CandidateSource, Scores, evaluate
 from greycard.model_file import Model
 from greycard.output import write_whole
 from greycard.statistics import STATISTICS
-from greycard.training.checkpoint import run_identity
-from greycard.training.loop import Progress, train
+from greycard.training.checkpoint import Done, run_identity
+from greycard.training.loop import train
 from greycard.training.recipe import Recipe
 
 SplitBy = Literal["folds", "scene_folds", "dataset"]
@@ -53,7 +53,7 @@ class Tested:
 class Watcher:
     """What a run tells of itself; each is called with the split it is about."""
 
-    training: Callable[[Split, Progress], object] = lambda split, progress: None
+    training: Callable[[Split, Done], object] = lambda split, done: None
     testing: Callable[[Split, int], object] = lambda split, done: None
 
 
@@ -134,7 +134,7 @@ def _trained(rest: Packed, split: Split, recipe: Recipe, stem: str, watcher: Wat
         recipe,
         name=Path(stem).name,
         checkpoint=checkpoint,
-        report=lambda progress: watcher.training(split, progress),
+        report=lambda done: watcher.training(split, done),
     )
     model_file.save(model, path)
     checkpoint.unlink(missing_ok=True)

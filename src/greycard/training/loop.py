@@ -36,22 +36,13 @@ _ANY_CAMERA_CANDIDATES = 240
 """Candidates for a picture whose camera nobody names, chosen among those of all cameras."""
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Where a run is: epochs done, of how many, and the mean training error (degrees) of the last one."""
-
-    epoch: int
-    epochs: int
-    error: float
-
-
 def train(
     data: Packed,
     recipe: Recipe,
     *,
     name: str = "model",
     checkpoint: Path | None = None,
-    report: Callable[[Progress], object] = lambda progress: None,
+    report: Callable[[Done], object] = lambda done: None,
 ) -> Model:
     """Train a network on all of `data`.
 
@@ -102,24 +93,18 @@ def train(
             raise GreycardError(f"epoch {epoch + 1}: the training error is no longer a number; lower the learning_rate")
         if checkpoint:
             checkpoints.save(checkpoint, run, done, parameters, optimizer)
-        report(Progress(done.epochs, recipe.epochs, done.error))
+        report(done)
 
     kept = _candidate_sets(sets, gain, bias)
     return Model(
         name=name,
         network=network.to_numpy(),
-        cameras={str(camera): kept[sets.of_image[index]] for camera, index in _first_of_each(data.cameras)},
+        cameras={str(camera): kept[group] for camera, group in zip(data.cameras, sets.of_image, strict=True)},
         any_camera=_any_camera(kept),
         trained_on=TrainingImages(data.datasets, data.names, data.digests()),
         recipe=asdict(recipe),
         results={"run": run, "training_error": done.error, "training_seconds": round(done.seconds, 1)},
     )
-
-
-def _first_of_each(cameras: NDArray[np.str_]) -> list[tuple[str, int]]:
-    """Each camera with the number of one of its images."""
-    names, indices = np.unique(cameras, return_index=True)
-    return list(zip(names.tolist(), indices.tolist(), strict=True))
 
 
 class TrainingCells:
