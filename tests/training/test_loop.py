@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="training needs torch")
 from greycard.datasets.packed import concatenate  # noqa: E402
 from greycard.training.loop import (  # noqa: E402
     TrainingCells,
+    cells_of_epoch,
     choose_candidates,
     draw_batches,
     draw_lights,
@@ -20,7 +21,7 @@ from greycard.training.loop import (  # noqa: E402
 )
 from greycard.training.recipe import Recipe  # noqa: E402
 
-QUICK = Recipe(epochs=4, batch=8, cells=16, candidates=12, dropout=0.1, schedule="cosine")
+QUICK = Recipe(epochs=4, batch=8, cells=16, first_cells=8, candidates=12, dropout=0.1, schedule="cosine")
 
 
 def weights(model):
@@ -179,6 +180,13 @@ def test_lights_are_borrowed_within_a_group_and_only_as_often_as_asked():
         lights = draw_lights(illuminants, groups, batch, share, np.random.default_rng(0))
         assert np.isin(lights[:, 0], illuminants[groups == 0][:, 0]).all()
         assert low <= np.mean(lights[:, 0] != illuminants[batch][:, 0]) <= high
+
+
+def test_the_number_of_cells_grows_by_the_same_factor():
+    recipe = Recipe(epochs=5, first_cells=16, cells=256)
+    assert [cells_of_epoch(recipe, epoch) for epoch in range(5)] == [16, 32, 64, 128, 256]
+    assert cells_of_epoch(replace(recipe, epochs=1), 0) == 16
+    assert {cells_of_epoch(Recipe(), epoch) for epoch in range(120)} == {128}
 
 
 def test_schedules():

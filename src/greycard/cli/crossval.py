@@ -94,12 +94,13 @@ def _print_table(results: dict[str, Any]) -> None:
     from greycard.cli.terminal import table as new_table
     from greycard.statistics import STATISTICS
 
-    title = f"angular error in degrees: mean over {results['seeds']} seeds, smallest and largest"
-    table = new_table("", *STATISTICS, title=title)
+    table = new_table("", *STATISTICS, title=f"angular error in degrees, {results['seeds']} seeds")
     for name, result in results["results"].items():
-        for part, label in (("overall", name), ("geometric_mean", "geometric mean")):
-            row = result[part]
-            cells = [f"{row[key]['mean']:.2f}\n{row[key]['min']:.2f}-{row[key]['max']:.2f}" for key in STATISTICS]
-            table.add_row(label, *cells)
+        for part, label in (("overall", name), ("geometric_mean", "geometric mean of cameras")):
+            values = result[part]
+            table.add_row(label, *(f"{values[key]['mean']:.2f}" for key in STATISTICS))
+            if results["seeds"] > 1:
+                table.add_row("  smallest", *(f"{values[key]['min']:.2f}" for key in STATISTICS))
+                table.add_row("  largest", *(f"{values[key]['max']:.2f}" for key in STATISTICS))
     Console().print(table)
     print(f"training and testing took {', '.join(str(seconds) for seconds in results['seconds'])} s for each seed")

@@ -28,7 +28,8 @@ class Recipe:
 
     epochs: int = 120
     batch: int = 32  # images of one camera in a step
-    cells: int = 128  # cells of an image drawn anew in each step
+    cells: int = 128  # cells of an image drawn anew in each step of the last epoch
+    first_cells: int = 128  # the same in the first epoch; their number grows by the same factor from epoch to epoch
     learning_rate: float = 5e-3
     schedule: Schedule = "halving"  # halved after 10, 50 and 80 of 120 epochs; or half a cosine down to 0
     dropout: float = 0.5  # after the pool
@@ -45,7 +46,7 @@ class Recipe:
         return _checked(asdict(replace(self, seed=seed)), "seed")
 
 
-_POSITIVE = ("epochs", "batch", "cells", "learning_rate", "candidates")
+_POSITIVE = ("epochs", "batch", "cells", "first_cells", "learning_rate", "candidates")
 
 
 def load(name_or_path: str | Path) -> Recipe:
