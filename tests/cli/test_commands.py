@@ -204,9 +204,7 @@ def test_evaluate_writes_and_reads_estimates(run, make_packed, model_path, tmp_p
 def test_train_then_evaluate_refuses_what_was_seen(run, make_packed, tmp_path):
     pytest.importorskip("torch", reason="training needs torch")
     path = save_packed(make_packed(9), tmp_path / "set.npz")
-    (tmp_path / "r.toml").write_text(
-        'epochs = 2\ncells = 8\nfirst_cells = 8\ncandidates = 6\ncameras = "each"\ngain_bias = "fixed"\n'
-    )
+    (tmp_path / "r.toml").write_text('epochs = 2\ncells = 8\ncandidates = 6\ncameras = "each"\ngain_bias = "fixed"\n')
     arguments = ("train", path, "--recipe", tmp_path / "r.toml", "--out", tmp_path / "m.safetensors")
     code, out, _ = run(*arguments)
     assert code == 0
@@ -225,7 +223,7 @@ def test_train_then_evaluate_refuses_what_was_seen(run, make_packed, tmp_path):
 def test_crossval_prints_and_keeps_its_results(run, make_packed, tmp_path):
     pytest.importorskip("torch", reason="training needs torch")
     path = save_packed(make_packed(9), tmp_path / "set.npz")
-    (tmp_path / "r.toml").write_text("epochs = 1\ncells = 8\nfirst_cells = 8\ncandidates = 6\n")
+    (tmp_path / "r.toml").write_text("epochs = 1\ncells = 8\ncandidates = 6\n")
     arguments = ("crossval", path, "--recipe", tmp_path / "r.toml", "--out", tmp_path / "runs", "--seeds", "2")
     code, out, _ = run(*arguments, "--json")
     result = json.loads(out)["results"]["all folds"]

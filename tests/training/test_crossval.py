@@ -15,7 +15,7 @@ from greycard.training.crossval import Watcher, crossvalidate, over_seeds, poole
 from greycard.training.loop import train
 from greycard.training.recipe import Recipe
 
-QUICK = Recipe(epochs=3, batch=8, cells=16, first_cells=16, candidates=12, dropout=0.1, schedule="cosine")
+QUICK = Recipe(epochs=3, batch=8, cells=16, candidates=12, dropout=0.1, schedule="cosine")
 
 
 def test_every_image_is_tested_once_by_a_model_that_has_not_seen_it(make_packed, tmp_path):
@@ -80,7 +80,7 @@ def test_shuffled_labels_leave_nothing_to_know(make_packed, tmp_path):
     """
     data = make_packed(12, content="distinct")
     shuffled = replace(data, illuminants=data.illuminants[np.random.default_rng(0).permutation(12)])
-    recipe = replace(QUICK, epochs=250, dropout=0.0, cells=32, first_cells=32, batch=4)
+    recipe = replace(QUICK, epochs=250, dropout=0.0, cells=32, batch=4)
     constant = angular_error(shuffled.illuminants.mean(axis=0), shuffled.illuminants).mean()
     leaking = evaluate(Estimator(train(shuffled, recipe)), shuffled, candidates="model", include_seen=True)
     assert leaking.angular_errors.mean() < 0.5 * constant

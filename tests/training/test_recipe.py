@@ -39,6 +39,7 @@ def test_bundled_recipes_can_be_read():
         ("seed = 5000000000", "seed must be from 0"),
         ("dropout = 1.0", "dropout must be from 0 to below 1"),
         ("relight = 2", "relight must be from 0 to 1"),
+        ("first_cells = -1", "first_cells must not be negative"),
         ("seed = -1", "seed must be from 0"),
         ('strategy = "kmean"', "strategy must be one of 'kmeans', 'uniform', 'mixture', not 'kmean'"),
         ('cameras = "each"', "learned"),

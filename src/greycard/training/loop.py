@@ -192,8 +192,9 @@ def draw_lights(
 
 def cells_of_epoch(recipe: Recipe, epoch: int) -> int:
     """How many cells of an image a step draws: few while the rate is high, more as it falls and noise would matter."""
-    done = epoch / max(1, recipe.epochs - 1)
-    return round(recipe.first_cells * (recipe.cells / recipe.first_cells) ** done)
+    first = recipe.first_cells or recipe.cells
+    growth = math.log(recipe.cells / first) / max(1, recipe.epochs - 1)
+    return round(first * math.exp(growth * epoch))
 
 
 def learning_rate(recipe: Recipe, epoch: float) -> float:
