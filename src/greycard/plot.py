@@ -44,7 +44,7 @@ def posterior(estimate: Estimate, truth: ArrayLike | None = None) -> Figure:
         red, blue = to_chromaticity(truth)
         circle: dict[str, Any] = {"facecolors": "none", "edgecolors": "black", "linewidths": 1.5}
         axes.scatter(red, blue, marker="o", s=120, label="truth", **circle)
-    axes.set(xlabel="r / g", ylabel="b / g", title=f"Which light? {Path(estimate.name).name}")
+    axes.set(xlabel="r / g", ylabel="b / g", title="How probable each candidate light is")
     axes.legend(loc="best")
     axes.grid(alpha=0.25)
     return figure
