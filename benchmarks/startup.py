@@ -17,7 +17,7 @@ import time
 ESTIMATE = """
 import resource, numpy, greycard
 cells = numpy.random.default_rng(0).uniform(0.05, 1, (64, 64, 3))
-greycard.load().estimate_thumbnail(cells, "Canon EOS 5D")
+greycard.load().estimate_thumbnail(cells, "Canon EOS 5D").to_dict()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
