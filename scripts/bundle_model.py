@@ -1,7 +1,7 @@
 """Put a trained model into the package, with the results of its leave-one-data-set-out runs and its checksum.
 
 greycard train gehler_shi.npz nus8.npz cube_plus.npz --recipe many-cameras --out greycard-1.safetensors
-greycard crossval gehler_shi.npz nus8.npz cube_plus.npz --by dataset --recipe many-cameras --seeds 3 --out runs/unseen
+greycard crossval gehler_shi.npz nus8.npz cube_plus.npz --by dataset --recipe many-cameras --out runs/unseen
 python scripts/bundle_model.py greycard-1.safetensors --results runs/unseen/results.json
 """
 

@@ -63,6 +63,13 @@ def test_wrong_predictions_are_named(make_packed, tmp_path, text, message):
         read_predictions(tmp_path / "p.csv", make_packed(6))
 
 
+def test_a_spreadsheets_csv_is_read(make_packed, tmp_path):
+    data = make_packed(3)
+    rows = "".join(f"{name},{r},{g},{b}\n" for name, (r, g, b) in zip(data.names, data.illuminants, strict=True))
+    (tmp_path / "p.csv").write_text("\ufeffname,r,g,b\n" + rows, encoding="utf-8")
+    assert read_predictions(tmp_path / "p.csv", data).angular_errors.max() < 1e-6
+
+
 def test_a_model_is_not_scored_on_what_it_has_seen(make_packed, untrained_model):
     data = make_packed(6)
     estimator = with_history(untrained_model, data)
@@ -115,6 +122,17 @@ def test_a_model_with_learned_gain_and_bias_uses_its_own_candidates(make_packed,
     model = replace(untrained_model, cameras={"Alpha One": learned}, any_camera=learned)
     estimates = evaluate(Estimator(model), data).estimates
     np.testing.assert_allclose(estimates, np.tile(own[3], (6, 1)), atol=1e-6)
+    with pytest.raises(GreycardError, match="--candidates model"):
+        evaluate(Estimator(model), data, candidates="labels")
+
+
+def test_without_folds_the_way_out_is_named(make_packed, untrained_model):
+    from dataclasses import replace
+
+    with pytest.raises(GreycardError, match=r"has no 'scene_folds'.*--candidates model"):
+        evaluate(Estimator(untrained_model), make_packed(3), folds="scene_folds")
+    without = replace(make_packed(3), folds=np.full(3, -1))
+    assert len(evaluate(Estimator(untrained_model), without, candidates="model").data) == 3
 
 
 def test_predictions_are_matched_by_data_set_where_they_name_one(make_packed, tmp_path):

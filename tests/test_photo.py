@@ -161,6 +161,22 @@ def test_arrays_can_be_srgb_knowingly():
     np.testing.assert_allclose(photo.from_array(grey / 255, assume_srgb=True).pixels, 0.5029, atol=1e-4)
 
 
+def test_levels_mean_nothing_for_an_srgb_picture():
+    grey = np.full((20, 20, 3), 30_000, np.uint16)
+    for wrong in ({"white": 60_000}, {"black": 2048}):
+        with pytest.raises(GreycardError, match="sRGB has no black"):
+            photo.from_array(grey, assume_srgb=True, **wrong)
+    with pytest.raises(GreycardError, match="int64"):
+        photo.from_array(grey.astype(np.int64), assume_srgb=True)
+
+
+def test_a_tiff_of_twelve_bits_saturates_there(tmp_path, pixels):
+    tifffile.imwrite(tmp_path / "a.tif", pixels >> 4, photometric="rgb", bitspersample=12, compression=None)
+    read = photo.read(tmp_path / "a.tif")
+    np.testing.assert_array_equal(read.pixels, pixels >> 4)
+    np.testing.assert_array_equal(read.white, 4095)
+
+
 def test_byte_order_does_not_matter(tmp_path, pixels):
     np.save(tmp_path / "a.npy", pixels.astype(">u2"))
     read = photo.read(tmp_path / "a.npy")

@@ -39,7 +39,7 @@ class Estimate:
     """The colour of the light in one picture.
 
     illuminant: (3,) unit RGB of the posterior mean. posterior: the whole distribution over the candidates.
-    camera: the camera whose candidates were used, or None. name: the file or array that this is about.
+    camera: what took the picture, as far as is known; or None. name: the file or array that this is about.
     """
 
     illuminant: Array
@@ -176,11 +176,16 @@ class Estimator:
         cells: NDArray[np.generic],
         camera: str | None = None,
         *,
+        camera_of_file: str | None = None,
         candidates: ArrayLike | None = None,
         name: str = "thumbnail",
     ) -> Estimate:
-        """Estimate the light of a thumbnail (64, 64, 3): linear, black removed, masked cells 0 in all channels."""
-        return self._estimate(np.asarray(cells), camera, None, candidates, name)
+        """Estimate the light of a thumbnail (64, 64, 3): linear, black removed, masked cells 0 in all channels.
+
+        camera: whose candidates to use; a name that is not known is an error. camera_of_file: what took the picture
+        as far as its source says; used where `camera` is not given, and only warned about where it is not known.
+        """
+        return self._estimate(np.asarray(cells), camera, camera_of_file, candidates, name)
 
     def _estimate(
         self,
@@ -212,11 +217,12 @@ class Estimator:
         return camera_of_file, self.model.any_camera, self._shared_candidates_warning(camera_of_file)
 
     def _shared_candidates_warning(self, camera_of_file: str | None) -> list[str]:
-        sets = self.model.cameras.values()
-        if all(np.array_equal(one.illuminants, self.model.any_camera.illuminants) for one in sets):
+        everybodys = self.model.any_camera.illuminants
+        shared = all(np.array_equal(one.illuminants, everybodys) for one in self.model.cameras.values())
+        if camera_of_file is None and shared:
             return []
         unknown = f"the camera {camera_of_file} is not known" if camera_of_file else "no camera is named"
-        return [f"{unknown}: candidates of {len(sets)} other cameras were used, which costs accuracy"]
+        return [f"{unknown}: candidates of {', '.join(self.model.cameras)} were used, which costs accuracy"]
 
 
 def load(name_or_path: str | Path | None = None) -> Estimator:

@@ -100,8 +100,19 @@ def evaluate(
     include_seen: score also images that the model was trained on; their number is then part of the report.
     progress: called after each image.
     """
+    learned = estimator.model.any_camera.gain is not None
+    if candidates == "labels" and learned:
+        raise GreycardError(
+            f"the model {estimator.model.name!r} has learned gain and bias for its own candidates, others would not do "
+            "it justice; use --candidates model"
+        )
     if candidates is None:
-        candidates = "labels" if estimator.model.any_camera.gain is None else "model"
+        candidates = "model" if learned else "labels"
+    if candidates == "labels" and np.any(getattr(data, folds) < 0):
+        missing = ", ".join(np.unique(data.datasets[getattr(data, folds) < 0]))
+        raise GreycardError(
+            f"{missing}: has no {folds!r} to take candidates from the labels of others; use --candidates model"
+        )
     known = seen(data, estimator.model.trained_on)
     if not include_seen:
         if known.all():
@@ -147,9 +158,9 @@ def read_predictions(path: str | Path, data: Packed) -> Scores:
     """
     path = Path(path)
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise GreycardError(f"{path}: cannot be read ({error})") from error
     if not rows or not {"name", "r", "g", "b"} <= rows[0].keys():
         raise GreycardError(f"{path}: expected a CSV file with the columns name, r, g, b")

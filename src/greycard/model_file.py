@@ -189,5 +189,5 @@ def _training_images(listed: list[tuple[str, list[str]]], digests: NDArray[np.ui
     datasets = [dataset for dataset, names in listed for _ in names]
     names = [name for _, names in listed for name in names]
     if digests.shape != (len(names),):
-        raise GreycardError("trained_on: names and digests differ in number")
+        raise ValueError("names and digests of the training images differ in number")
     return TrainingImages(np.array(datasets, dtype=np.str_), np.array(names, dtype=np.str_), digests.astype(np.uint64))

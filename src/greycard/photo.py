@@ -66,6 +66,10 @@ def from_array(
     """
     stored = _numbers(pixels, name)
     if assume_srgb:
+        if white is not None or np.any(np.asarray(black) != 0):
+            raise GreycardError(f"{name}: sRGB has no black and white level; leave them out with assume_srgb")
+        if stored.dtype not in (np.uint8, np.uint16) and stored.dtype.kind != "f":
+            raise GreycardError(f"{name}: holds {stored.dtype} values; an sRGB picture has 8 or 16 bits, or floats")
         stored = encoding.undo_srgb(stored)
     if stored.dtype.kind in "ui":
         if stored.itemsize == 1:
@@ -100,7 +104,7 @@ def read(
 ) -> Photo:
     """Read a linear picture: 16-bit PNG, 16-bit or float TIFF, or NPY.
 
-    white: saturation level; by default 65535 for 16-bit files and 1.0 for floats.
+    white: saturation level; by default the largest number that the file's bits can hold, and 1.0 for floats.
     assume_srgb: undo the sRGB curve of a picture that is known to be encoded with it; without this, 8-bit pictures
     and those whose metadata names a gamma are refused.
     """
@@ -109,20 +113,23 @@ def read(
     found = _decode(path)
     if found.not_linear and not assume_srgb:
         raise GreycardError(f"{name}: {found.not_linear}, {_NOT_LINEAR}")
-    sixteen_bits = found.pixels.dtype.kind == "u" and found.pixels.itemsize == 2
-    if white is None and sixteen_bits and not assume_srgb:
-        white = 65535.0
+    if white is None and found.pixels.dtype.kind == "u" and not assume_srgb:
+        white = float(2 ** (found.bits or 8 * found.pixels.itemsize) - 1)
     photo = from_array(found.pixels, black=black, white=white, mask=mask, assume_srgb=assume_srgb, name=name)
     return replace(photo, camera=found.camera)
 
 
 @dataclass(frozen=True)
 class _Found:
-    """What a file holds: pixels, its camera if it names one, and why it is not linear, if it is not."""
+    """What a file holds: pixels, its camera if it names one, and why it is not linear, if it is not.
+
+    bits: those of a stored value, where they may be fewer than the type of the pixels has.
+    """
 
     pixels: NDArray[Any]
     camera: str | None = None
     not_linear: str | None = None
+    bits: int | None = None
 
 
 def _decode(path: Path) -> _Found:
@@ -191,7 +198,8 @@ def _read_tiff(path: Path) -> _Found:
         if page.planarconfig == 2:
             pixels = np.moveaxis(pixels, 0, -1)
     not_linear = "holds 8-bit values" if pixels.dtype.itemsize == 1 else encoding.of_tiff(tags)
-    return _Found(_three_channels(pixels, path), _camera(tags.get(271), tags.get(272)), not_linear)
+    camera = _camera(tags.get(271), tags.get(272))
+    return _Found(_three_channels(pixels, path), camera, not_linear, int(page.bitspersample))
 
 
 def _read_npy(path: Path) -> _Found:

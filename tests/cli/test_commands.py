@@ -135,6 +135,14 @@ def test_names_are_shown_as_they_are(run, picture, model_path, tmp_path, monkeyp
     assert "IMG [edited].png" in run("estimate", "IMG [edited].png", "--model", model_path)[1]
 
 
+def test_a_packed_picture_of_an_unknown_camera_is_answered_with_a_warning(run, make_packed, model_path, tmp_path):
+    path = save_packed(make_packed(2, cameras=("Leica M9",)), tmp_path / "set.npz")
+    code, out, _ = run("estimate", path, "--model", model_path, "--json")
+    assert code == 0
+    assert all("Leica M9 is not known" in json.loads(line)["warnings"][0] for line in out.splitlines())
+    assert run("estimate", path, "--model", model_path, "--camera", "Leica M9", "--json")[0] == 1
+
+
 def test_estimate_takes_levels_and_candidates(run, picture, model_path, tmp_path):
     (tmp_path / "c.csv").write_text("r,g,b\n0.4,0.8,0.5\n0.6,0.8,0.3\n")
     code, out, _ = run(

@@ -1,4 +1,5 @@
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,12 +69,22 @@ def test_byte_order_and_scale_do_not_matter(tmp_path, make_packed):
     np.testing.assert_allclose(read.illuminants, data.illuminants)
 
 
-def test_broken_files_are_named(tmp_path):
+def test_fold_numbers_may_be_large(tmp_path, make_packed):
+    data = replace(make_packed(3), folds=np.array([0, 256, 128]))
+    assert packed.load(save_packed(data, tmp_path / "set.npz")).folds.tolist() == [0, 256, 128]
+
+
+def test_broken_files_are_named(tmp_path, make_packed):
+    data = make_packed(3)
+    np.savez_compressed(tmp_path / "damaged.npz", images=data.images, names=data.names)
+    content = bytearray((tmp_path / "damaged.npz").read_bytes())
+    content[200:240] = bytes(40)
+    (tmp_path / "damaged.npz").write_bytes(content)
     (tmp_path / "text.npz").write_text("hello")
     with zipfile.ZipFile(tmp_path / "foreign.npz", "w") as archive:
         archive.writestr("images", b"not an array")
         archive.writestr("names", b"nor this")
-    for name in ("text.npz", "absent.npz", "foreign.npz"):
+    for name in ("text.npz", "absent.npz", "foreign.npz", "damaged.npz"):
         with pytest.raises(GreycardError, match=name):
             packed.load(tmp_path / name)
 

@@ -35,7 +35,7 @@ def test_what_is_done_is_not_done_again(make_packed, tmp_path):
     data = make_packed(18)
     first = pooled(crossvalidate(data, QUICK, "folds", tmp_path))
     (tmp_path / "fold-1-seed-0.safetensors").unlink()
-    (tmp_path / "fold-2-seed-0.json").unlink()
+    (tmp_path / "fold-2-seed-0.json").write_text("damaged")
     trained, tested = [], []
     watcher = Watcher(lambda split, _: trained.append(split.name), lambda split, _: tested.append(split.name))
     again = pooled(crossvalidate(data, QUICK, "folds", tmp_path, watcher))
@@ -59,7 +59,7 @@ def test_a_run_that_was_trained_otherwise_is_not_taken_over(make_packed, tmp_pat
 
 def test_names_with_dots_do_not_collide(make_packed, tmp_path):
     data = concatenate([make_packed(6, dataset="set.a"), make_packed(6, dataset="set.b", seed=1)])
-    crossvalidate(data, replace(QUICK, epochs=1), "dataset", tmp_path)
+    crossvalidate(data, replace(QUICK, epochs=1, gain_bias="fixed"), "dataset", tmp_path)
     assert {path.name for path in tmp_path.glob("*.safetensors")} == {
         "without-set.a-seed-0.safetensors",
         "without-set.b-seed-0.safetensors",
@@ -105,6 +105,8 @@ def test_data_sets_are_left_out_in_turn(make_packed, tmp_path):
     assert set(scores["without-a"].scores.data.cameras) == {"Alpha One"}
     with pytest.raises(GreycardError, match="at least two"):
         splits(make_packed(6), "dataset")
+    with pytest.raises(GreycardError, match="--recipe many-cameras"):
+        crossvalidate(data, QUICK, "dataset", tmp_path)
 
 
 def test_spread_over_seeds():

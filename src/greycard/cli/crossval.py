@@ -59,7 +59,7 @@ def command(
             for name, reports in groups.items()
         },
     }
-    write_whole(out / "results.json", json.dumps(results, indent=1) + "\n")
+    write_whole(out / (f"results-{only}.json" if only else "results.json"), json.dumps(results, indent=1) + "\n")
     if as_json:
         print(json.dumps(results))
     else:

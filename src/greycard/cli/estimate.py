@@ -85,8 +85,8 @@ def _packed(
         return
     for image, name, own in zip(data.images, data.names, data.cameras, strict=True):
         label = f"{path}:{name}"
-        whose = camera or str(own)
-        yield _answer(label, partial(estimator.estimate_thumbnail, image, whose, candidates=given, name=label))
+        options: dict[str, Any] = {"camera_of_file": str(own), "candidates": given, "name": label}
+        yield _answer(label, partial(estimator.estimate_thumbnail, image, camera, **options))
 
 
 def _print_json(answers: Iterator[Answer]) -> int:
@@ -140,7 +140,7 @@ def _read_candidates(path: Path) -> list[list[float]]:
     from greycard.errors import GreycardError
 
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             return [[float(row[channel]) for channel in "rgb"] for row in csv.DictReader(file)]
-    except (OSError, KeyError, TypeError, ValueError) as error:
+    except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
         raise GreycardError(f"{path}: expected a CSV file of numbers with the columns r, g, b") from error

@@ -86,6 +86,7 @@ def _run_model(
 def print_report(report: dict[str, Any]) -> None:
     """The statistics as a table, with what a reader must know of them below."""
     from rich.console import Console
+    from rich.markup import escape
 
     from greycard.cli.terminal import table as new_table
     from greycard.statistics import STATISTICS
@@ -93,7 +94,7 @@ def print_report(report: dict[str, Any]) -> None:
     table = new_table("", "n", *STATISTICS, title="angular error in degrees")
     rows = {**report["cameras"], "all images": report["overall"], "geometric mean": report["geometric_mean"]}
     for name, row in rows.items():
-        table.add_row(name, str(row.get("n", "")), *(f"{row[key]:.2f}" for key in STATISTICS))
+        table.add_row(escape(name), str(row.get("n", "")), *(f"{row[key]:.2f}" for key in STATISTICS))
     console = Console()
     console.print(table)
     low, high = report["overall"]["mean_interval"]

@@ -93,6 +93,11 @@ def crossvalidate(
 
     Models and estimates stay in `folder`; what is there is not done again.
     """
+    if by == "dataset" and recipe.gain_bias == "learned":
+        raise GreycardError(
+            "a data set that is left out has candidates of its own, for which no gain and bias were learned; "
+            'use a recipe with gain_bias = "fixed" (--recipe many-cameras)'
+        )
     parts = splits(data, by)
     if only is not None and only not in [split.name for split in parts]:
         raise GreycardError(f"part {only!r}: there is none; the parts are {', '.join(split.name for split in parts)}")
@@ -145,7 +150,7 @@ def _tested(model: Model, part: Packed, split: Split, stem: str, watcher: Watche
     """Scores of a part, from an earlier run where its model, images and folds were the same."""
     path = Path(f"{stem}.json")
     identity = _test_identity(model, part, split)
-    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    kept = _kept(path)
     if kept.get("identity") != identity:
         started = time.monotonic()
         done = iter(range(1, len(part) + 1))
@@ -167,8 +172,17 @@ def _tested(model: Model, part: Packed, split: Split, stem: str, watcher: Watche
     return Tested(scores, kept["seconds"] + model.results["training_seconds"])
 
 
+def _kept(path: Path) -> dict[str, Any]:
+    """What an earlier run left; nothing where there is none or it is damaged."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
 def _test_identity(model: Model, part: Packed, split: Split) -> str:
     """A digest of all that decides the estimates of a part: the model, the images, and whence their candidates come."""
-    labels = [part.illuminants.round(6).tolist(), getattr(part, split.folds).tolist()]
+    labels = [part.illuminants.round(6).tolist(), getattr(part, split.folds).tolist(), part.cameras.tolist()]
     content = [model.results["run"], part.digests().tolist(), split.candidates, split.folds, labels]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
