@@ -96,7 +96,7 @@ def _print_table(results: dict[str, Any]) -> None:
 
     table = new_table("", *STATISTICS, title=f"angular error in degrees, {results['seeds']} seeds")
     for name, result in results["results"].items():
-        for part, label in (("overall", name), ("geometric_mean", "geometric mean of cameras")):
+        for part, label in (("overall", name), ("geometric_mean", "geometric mean")):
             values = result[part]
             table.add_row(label, *(f"{values[key]['mean']:.2f}" for key in STATISTICS))
             if results["seeds"] > 1:
