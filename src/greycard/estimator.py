@@ -169,7 +169,9 @@ class Estimator:
         else:
             picture = photo.from_array(source, black=black, white=white, mask=mask, assume_srgb=assume_srgb)
         cells = thumbnail.from_photo(picture)
-        return self._estimate(cells, camera, picture.camera, candidates, picture.name)
+        return self.estimate_thumbnail(
+            cells, camera, camera_of_file=picture.camera, candidates=candidates, name=picture.name
+        )
 
     def estimate_thumbnail(
         self,
@@ -185,17 +187,7 @@ class Estimator:
         camera: whose candidates to use; a name that is not known is an error. camera_of_file: what took the picture
         as far as its source says; used where `camera` is not given, and only warned about where it is not known.
         """
-        return self._estimate(np.asarray(cells), camera, camera_of_file, candidates, name)
-
-    def _estimate(
-        self,
-        cells: NDArray[np.generic],
-        camera: str | None,
-        camera_of_file: str | None,
-        candidates: ArrayLike | None,
-        name: str,
-    ) -> Estimate:
-        """The three stages. An unknown `camera` is an error of the caller's, an unknown `camera_of_file` a warning."""
+        cells = np.asarray(cells)
         image = thumbnail.log_image(cells, name)
         known, chosen, warnings = self._candidates(camera, camera_of_file, candidates)
         scores = log_likelihoods(self.model.network, image, chosen.illuminants)
@@ -208,11 +200,10 @@ class Estimator:
         """Name of the camera, candidates and warnings: those given, the camera's own, or those of all cameras."""
         if given is not None:
             return camera or camera_of_file, CandidateSet(candidate_selection.check(given)), []
+        if camera is None and camera_of_file and cameras.is_known(camera_of_file, self.model.cameras):
+            camera = camera_of_file
         if camera is not None:
             known = cameras.find(camera, self.model.cameras)
-            return known, self.model.cameras[known], []
-        if camera_of_file is not None and cameras.is_known(camera_of_file, self.model.cameras):
-            known = cameras.find(camera_of_file, self.model.cameras)
             return known, self.model.cameras[known], []
         return camera_of_file, self.model.any_camera, self._shared_candidates_warning(camera_of_file)
 

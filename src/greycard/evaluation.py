@@ -17,7 +17,7 @@ from greycard.datasets.packed import FoldColumn, Packed
 from greycard.errors import GreycardError
 from greycard.estimator import Estimator
 from greycard.illuminant import Array, angular_error, reproduction_error, unit
-from greycard.model_file import TrainingImages
+from greycard.model_file import Model, TrainingImages
 from greycard.output import write_whole
 from greycard.statistics import bootstrap_interval, geometric_mean, summary
 
@@ -100,38 +100,42 @@ def evaluate(
     include_seen: score also images that the model was trained on; their number is then part of the report.
     progress: called after each image.
     """
-    learned = estimator.model.any_camera.gain is not None
-    if candidates == "labels" and learned:
-        raise GreycardError(
-            f"the model {estimator.model.name!r} has learned gain and bias for its own candidates, others would not do "
-            "it justice; use --candidates model"
-        )
-    if candidates is None:
-        candidates = "model" if learned else "labels"
-    if candidates == "labels" and np.any(getattr(data, folds) < 0):
-        missing = ", ".join(np.unique(data.datasets[getattr(data, folds) < 0]))
-        raise GreycardError(
-            f"{missing}: has no {folds!r} to take candidates from the labels of others; use --candidates model"
-        )
+    candidates = _candidate_source(estimator.model, data, candidates, folds)
     known = seen(data, estimator.model.trained_on)
-    if not include_seen:
-        if known.all():
-            raise GreycardError(
-                f"{', '.join(np.unique(data.datasets))}: the model {estimator.model.name!r} was trained on every image "
-                "of it, so its errors would say nothing; use another model, or --include-seen to score them anyway"
-            )
-        # Candidates may come from the labels of seen images: these are labels of other folds, not of a scored image.
-        scored = data.where(~known)
-    else:
-        scored = data
+    if known.all() and not include_seen:
+        raise GreycardError(
+            f"{', '.join(np.unique(data.datasets))}: the model {estimator.model.name!r} was trained on every image "
+            "of it, so its errors would say nothing; use another model, or --include-seen to score them anyway"
+        )
+    scored = data if include_seen else data.where(~known)
+    # Candidates may come from the labels of seen images: these are labels of other folds, not of a scored image.
     chosen = label_candidates(data, folds) if candidates == "labels" else None
-    numbers = scored.fold_numbers(folds) if candidates == "labels" else scored.folds
     estimates = []
-    for image, camera, name, fold in zip(scored.images, scored.cameras, scored.names, numbers, strict=True):
+    rows = zip(scored.images, scored.cameras, scored.names, getattr(scored, folds), strict=True)
+    for image, camera, name, fold in rows:
         given = chosen[str(camera), int(fold)] if chosen is not None else None
         estimates.append(estimator.estimate_thumbnail(image, str(camera), candidates=given, name=str(name)).illuminant)
         progress()
     return Scores(scored, np.array(estimates), int(known.sum()) if include_seen else 0)
+
+
+def _candidate_source(
+    model: Model, data: Packed, candidates: CandidateSource | None, folds: FoldColumn
+) -> CandidateSource:
+    """Where the candidates come from: as asked for, or what suits the model; refused where that cannot be had."""
+    learned = model.any_camera.gain is not None
+    if candidates == "labels" and learned:
+        raise GreycardError(
+            f"the model {model.name!r} has learned gain and bias for its own candidates, others would not do "
+            "it justice; use --candidates model"
+        )
+    chosen: CandidateSource = candidates or ("model" if learned else "labels")
+    if chosen == "labels" and np.any(getattr(data, folds) < 0):
+        missing = ", ".join(np.unique(data.datasets[getattr(data, folds) < 0]))
+        raise GreycardError(
+            f"{missing}: has no {folds!r} to take candidates from the labels of others; use --candidates model"
+        )
+    return chosen
 
 
 def label_candidates(data: Packed, folds: FoldColumn, n: int = LABEL_CANDIDATES) -> dict[tuple[str, int], Array]:
