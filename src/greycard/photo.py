@@ -101,17 +101,19 @@ def read(
     white: ArrayLike | None = None,
     mask: ArrayLike | None = None,
     assume_srgb: bool = False,
+    known_linear: bool = False,
 ) -> Photo:
     """Read a linear picture: 16-bit PNG, 16-bit or float TIFF, or NPY.
 
     white: saturation level; by default the largest number that the file's bits can hold, and 1.0 for floats.
     assume_srgb: undo the sRGB curve of a picture that is known to be encoded with it; without this, 8-bit pictures
     and those whose metadata names a gamma are refused.
+    known_linear: the pixels are known to be linear, whatever the file's metadata says.
     """
     path = Path(path)
     name = str(path)
     found = _decode(path)
-    if found.not_linear and not assume_srgb:
+    if found.not_linear and not (assume_srgb or known_linear):
         raise GreycardError(f"{name}: {found.not_linear}, {_NOT_LINEAR}")
     if white is None and found.pixels.dtype.kind == "u" and not assume_srgb:
         white = float(2 ** (found.bits or 8 * found.pixels.itemsize) - 1)

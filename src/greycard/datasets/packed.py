@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from greycard.errors import GreycardError
 from greycard.illuminant import unit
+from greycard.output import write_whole
 from greycard.thumbnail import SIZE
 
 FoldColumn = Literal["folds", "scene_folds"]
@@ -83,6 +85,22 @@ def load(path: str | Path) -> Packed:
         folds=arrays.get("folds", none).astype(np.int64),
         scene_folds=arrays.get("scene_folds", none).astype(np.int64),
     )
+
+
+def save(data: Packed, path: str | Path) -> None:
+    """Write a packed data set, whole or not at all. Folds that the data set does not have are left out."""
+    arrays: dict[str, NDArray[Any]] = {
+        "images": data.images,
+        "illuminants": data.illuminants.astype(np.float32),
+        "cameras": data.cameras,
+        "names": data.names,
+    }
+    for column in ("folds", "scene_folds"):
+        if np.any(getattr(data, column) >= 0):
+            arrays[column] = getattr(data, column).astype(np.int8)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    write_whole(path, buffer.getvalue())
 
 
 def concatenate(parts: Sequence[Packed]) -> Packed:
