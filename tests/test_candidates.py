@@ -78,3 +78,10 @@ def test_given_candidates_are_checked_row_by_row():
         with pytest.raises(GreycardError, match=r"shape \(n, 3\)"):
             candidates.check(wrong)
     np.testing.assert_allclose(np.linalg.norm(candidates.check([[4, 8, 5]]), axis=1), 1)
+
+
+def test_the_prior_is_the_share_of_lights_nearest_to_each_candidate():
+    chosen = unit([[1.0, 1.0, 0.5], [0.5, 1.0, 1.0], [0.8, 1.0, 0.8]])
+    measured = np.concatenate([np.repeat(chosen[:1], 9, axis=0), chosen[1:2] * 3])
+    shares = np.array([9.5, 1.5, 0.5])
+    np.testing.assert_allclose(candidates.log_prior(measured, chosen), np.log(shares / shares.mean()), rtol=1e-6)

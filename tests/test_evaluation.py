@@ -102,12 +102,14 @@ def test_candidates_for_a_fold_come_from_the_other_folds(make_packed):
     data = make_packed(12, cameras=("Alpha One", "Beta Two"))
     chosen = label_candidates(data, "folds")
     assert set(chosen) == {(camera, fold) for camera in ("Alpha One", "Beta Two") for fold in (0, 1, 2)}
-    for (camera, fold), candidates in chosen.items():
+    for (camera, fold), chosen_set in chosen.items():
+        candidates = chosen_set.illuminants
         allowed = data.illuminants[(data.cameras == camera) & (data.folds != fold)]
         forbidden = data.illuminants[(data.cameras == camera) & (data.folds == fold)]
         distances = np.abs(candidates[:, None] - allowed[None]).max(axis=-1).min(axis=1)
         np.testing.assert_allclose(distances, 0, atol=1e-12)
         assert np.abs(candidates[:, None] - forbidden[None]).max(axis=-1).min() > 1e-6
+        np.testing.assert_allclose(chosen_set.bias, 0, atol=1e-6)  # every label is a candidate: all as frequent
 
 
 def test_a_model_with_learned_gain_and_bias_uses_its_own_candidates(make_packed, untrained_model):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from greycard.errors import GreycardError
 from greycard.illuminant import Array, from_chromaticity, to_chromaticity, unit
@@ -41,6 +41,18 @@ def select(
     if strategy == "mixture":
         return _mixture(measured, n, seed)
     return _kmeans(measured, n, space, seed)
+
+
+def log_prior(illuminants: ArrayLike, candidates: ArrayLike) -> NDArray[np.float32]:
+    """(n,) log of how often each candidate is the nearest to a light that was measured; 0 for an average share.
+
+    illuminants: (m, 3), measured with the camera; candidates: (n, 3), unit length. K-means sets candidates closer where
+    lights are frequent, but less so than they are frequent: the shares tell the rest. Half a light is added to every
+    candidate, so that none becomes impossible.
+    """
+    measured, chosen = unit(np.atleast_2d(np.asarray(illuminants, dtype=np.float64))), np.asarray(candidates)
+    counts = np.bincount(np.argmax(measured @ chosen.T, axis=1), minlength=len(chosen)) + 0.5
+    return np.asarray(np.log(counts / counts.mean()), dtype=np.float32)
 
 
 def check(candidates: ArrayLike, name: str = "candidates") -> Array:

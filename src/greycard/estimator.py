@@ -152,7 +152,7 @@ class Estimator:
         source: str | Path | ArrayLike,
         camera: str | None = None,
         *,
-        candidates: ArrayLike | None = None,
+        candidates: ArrayLike | CandidateSet | None = None,
         black: ArrayLike = 0.0,
         white: ArrayLike | None = None,
         mask: ArrayLike | None = None,
@@ -162,7 +162,8 @@ class Estimator:
 
         camera: whose candidates to use; by default those of the camera that the file names, and where that is not
         known, those of all cameras, with a warning.
-        candidates: (n, 3) candidates of your own instead. The rest is as in `photo.read` and `photo.from_array`.
+        candidates: (n, 3) candidates of your own instead, or a set with a prior. The rest is as in `photo.read` and
+        `photo.from_array`.
         """
         if isinstance(source, str | Path):
             picture = photo.read(source, black=black, white=white, mask=mask, assume_srgb=assume_srgb)
@@ -179,7 +180,7 @@ class Estimator:
         camera: str | None = None,
         *,
         camera_of_file: str | None = None,
-        candidates: ArrayLike | None = None,
+        candidates: ArrayLike | CandidateSet | None = None,
         name: str = "thumbnail",
     ) -> Estimate:
         """Estimate the light of a thumbnail (64, 64, 3): linear, black removed, masked cells 0 in all channels.
@@ -195,11 +196,12 @@ class Estimator:
         return Estimate(result.mean(), result, known, name, (*warnings, *_picture_warnings(cells, result)))
 
     def _candidates(
-        self, camera: str | None, camera_of_file: str | None, given: ArrayLike | None
+        self, camera: str | None, camera_of_file: str | None, given: ArrayLike | CandidateSet | None
     ) -> tuple[str | None, CandidateSet, list[str]]:
         """Name of the camera, candidates and warnings: those given, the camera's own, or those of all cameras."""
         if given is not None:
-            return camera or camera_of_file, CandidateSet(candidate_selection.check(given)), []
+            given = given if isinstance(given, CandidateSet) else CandidateSet(candidate_selection.check(given))
+            return camera or camera_of_file, given, []
         if camera is None and camera_of_file and cameras.is_known(camera_of_file, self.model.cameras):
             camera = camera_of_file
         if camera is not None:

@@ -17,7 +17,7 @@ from greycard.datasets.packed import FoldColumn, Packed
 from greycard.errors import GreycardError
 from greycard.estimator import Estimator
 from greycard.illuminant import Array, angular_error, reproduction_error, unit
-from greycard.model_file import Model, TrainingImages
+from greycard.model_file import CandidateSet, Model, TrainingImages
 from greycard.output import write_whole
 from greycard.statistics import bootstrap_interval, geometric_mean, summary
 
@@ -138,8 +138,8 @@ def _candidate_source(
     return chosen
 
 
-def label_candidates(data: Packed, folds: FoldColumn, n: int = LABEL_CANDIDATES) -> dict[tuple[str, int], Array]:
-    """Candidates for each (camera, fold): chosen from the labels of that camera in all other folds."""
+def label_candidates(data: Packed, folds: FoldColumn, n: int = LABEL_CANDIDATES) -> dict[tuple[str, int], CandidateSet]:
+    """Candidates and prior for each (camera, fold): from the labels of that camera in all other folds."""
     numbers = data.fold_numbers(folds)
     found = {}
     for camera in np.unique(data.cameras):
@@ -151,7 +151,8 @@ def label_candidates(data: Packed, folds: FoldColumn, n: int = LABEL_CANDIDATES)
                     f"{camera}: all its images are in one fold, so no labels are left to take candidates from; "
                     "use those of the model (--candidates model)"
                 )
-            found[str(camera), int(fold)] = candidate_selection.select(labels, n)
+            chosen = candidate_selection.select(labels, n)
+            found[str(camera), int(fold)] = CandidateSet(chosen, bias=candidate_selection.log_prior(labels, chosen))
     return found
 
 

@@ -28,7 +28,11 @@ _LARGEST = 64_000_000
 
 @dataclass(frozen=True, eq=False)
 class CandidateSet:
-    """Candidates of a camera: illuminants (n, 3) of unit length, with gain and bias (n,) where they were learned."""
+    """Candidates of a camera: illuminants (n, 3) of unit length.
+
+    bias: (n,) the log of their prior, learned or from the shares of labels; without it the prior is flat.
+    gain: (n,) factors of their log-likelihoods where they were learned with the bias.
+    """
 
     illuminants: Array
     gain: NDArray[np.float32] | None = None
@@ -42,6 +46,14 @@ class TrainingImages:
     datasets: NDArray[np.str_]
     names: NDArray[np.str_]
     digests: NDArray[np.uint64]
+
+    def and_also(self, others: TrainingImages) -> TrainingImages:
+        """These images and the others."""
+        return TrainingImages(
+            np.concatenate([self.datasets, others.datasets]),
+            np.concatenate([self.names, others.names]),
+            np.concatenate([self.digests, others.digests]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +82,9 @@ def save(model: Model, path: str | Path) -> None:
     }
     for index, candidate_set in enumerate([model.any_camera, *model.cameras.values()]):
         tensors[f"candidates.{index}"] = candidate_set.illuminants.astype(np.float32)
-        if candidate_set.gain is not None and candidate_set.bias is not None:
-            tensors[f"gain.{index}"], tensors[f"bias.{index}"] = candidate_set.gain, candidate_set.bias
+        for key, numbers in (("gain", candidate_set.gain), ("bias", candidate_set.bias)):
+            if numbers is not None:
+                tensors[f"{key}.{index}"] = numbers
     tensors["trained_on.digests"] = model.trained_on.digests
     about = {
         "format": FORMAT,
@@ -167,11 +180,9 @@ def _network(tensors: Mapping[str, NDArray[Any]], source: str) -> Network:
 def _candidate_set(tensors: Mapping[str, NDArray[Any]], index: int, source: str) -> CandidateSet:
     illuminants = candidate_selection.check(tensors[f"candidates.{index}"], f"{source}: candidates")
     gain, bias = tensors.get(f"gain.{index}"), tensors.get(f"bias.{index}")
-    if gain is None and bias is None:
-        return CandidateSet(illuminants)
-    for learned in (gain, bias):
-        if learned is None or learned.shape != (len(illuminants),) or not np.all(np.isfinite(learned)):
-            raise GreycardError(f"{source}: gain and bias must each have {len(illuminants)} finite numbers, or neither")
+    for name, numbers in (("gain", gain), ("bias", bias)):
+        if numbers is not None and (numbers.shape != (len(illuminants),) or not np.all(np.isfinite(numbers))):
+            raise GreycardError(f"{source}: {name} must have {len(illuminants)} finite numbers")
     return CandidateSet(illuminants, gain, bias)
 
 

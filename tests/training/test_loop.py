@@ -9,6 +9,7 @@ from greycard.illuminant import angular_error
 
 torch = pytest.importorskip("torch", reason="training needs torch")
 
+from greycard.candidates import log_prior  # noqa: E402
 from greycard.datasets.packed import concatenate  # noqa: E402
 from greycard.training.loop import (  # noqa: E402
     TrainingCells,
@@ -34,6 +35,23 @@ def test_a_seed_repeats_a_run_exactly_and_another_does_not(make_packed):
     np.testing.assert_array_equal(weights(first), weights(second))
     np.testing.assert_array_equal(first.cameras["Alpha One"].gain, second.cameras["Alpha One"].gain)
     assert not np.array_equal(weights(first), weights(other))
+
+
+def test_a_trained_model_is_trained_further(make_packed, tmp_path):
+    first = make_packed(16, dataset="first")
+    second = make_packed(16, dataset="second", seed=1)
+    start = train(first, replace(QUICK, gain_bias="fixed"))
+    still = replace(QUICK, learning_rate=1e-12)
+    same = train(second, still, start=start)
+    np.testing.assert_allclose(weights(same), weights(start), atol=1e-6)
+    assert same.trained_on.datasets.tolist() == ["first"] * 16 + ["second"] * 16
+    fresh = train(second, replace(still, fresh_last_layer=True), start=start)
+    np.testing.assert_allclose(fresh.network.dense2_weight, start.network.dense2_weight, atol=1e-6)
+    assert np.abs(fresh.network.dense3_weight - start.network.dense3_weight).max() > 1e-3
+    checkpoint = tmp_path / "run.checkpoint"
+    train(second, QUICK, start=start, checkpoint=checkpoint)
+    with pytest.raises(GreycardError, match="remove it to start afresh"):
+        train(second, QUICK, checkpoint=checkpoint)
 
 
 class Killed(Exception):
@@ -81,13 +99,14 @@ def test_training_learns(make_packed):
     assert errors[-1] < 0.5 * errors[0]
 
 
-def test_only_learned_gain_and_bias_are_kept(make_packed):
+def test_gain_and_bias_are_learned_or_the_prior_is_that_of_the_labels(make_packed):
     data = make_packed(16)
     learned = train(data, QUICK).cameras["Alpha One"]
     assert np.abs(learned.gain - 1).max() > 0
     assert np.abs(learned.bias).max() > 0
     fixed = train(data, replace(QUICK, gain_bias="fixed")).cameras["Alpha One"]
-    assert (fixed.gain, fixed.bias) == (None, None)
+    assert fixed.gain is None
+    np.testing.assert_array_equal(fixed.bias, log_prior(data.illuminants, fixed.illuminants))
 
 
 def test_a_model_with_one_set_uses_it_also_for_unknown_cameras(make_packed):

@@ -18,6 +18,9 @@ def command(
     recipe: Annotated[str, typer.Option(help="A bundled recipe's name, or a TOML file.")] = "one-camera",
     by: Annotated[Literal["folds", "scene_folds", "dataset"], typer.Option(help="What is left out in turn.")] = "folds",
     only: Annotated[str | None, typer.Option(help="Test this part only, such as fold-0 or without-nus8.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", help="Train this model further (a bundled one's name, or a file).")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from 0 on.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -28,15 +31,18 @@ def command(
     chosen = recipes.load(recipe)
     require_torch()
 
+    from greycard import model_file
     from greycard.datasets import packed
     from greycard.output import write_whole
     from greycard.training.crossval import crossvalidate, over_seeds, pooled
 
     together = packed.concatenate([packed.load(path) for path in data])
+    pretrained = model_file.load(start) if start else None
     groups: dict[str, list[dict[str, Any]]] = {}
     seconds = []
     for seed in range(seeds):
-        tested = crossvalidate(together, chosen.with_seed(seed), by, out, _watcher(seed, chosen.epochs, as_json), only)
+        watcher = _watcher(seed, chosen.epochs, as_json)
+        tested = crossvalidate(together, chosen.with_seed(seed), by, out, watcher, only, pretrained)
         seconds.append(round(sum(part.seconds for part in tested.values())))
         # A data set left out is a result of its own; folds of one data set are parts of a single result.
         if by == "dataset":

@@ -12,6 +12,9 @@ def command(
     data: Annotated[list[Path], typer.Argument(help="Packed data sets (.npz); all their images are used.")],
     out: Annotated[Path, typer.Option(help="The model file to write (.safetensors).")],
     recipe: Annotated[str, typer.Option(help="A bundled recipe's name, or a TOML file.")] = "many-cameras",
+    start: Annotated[
+        str | None, typer.Option("--from", help="Train this model further (a bundled one's name, or a file).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Instead of the recipe's.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the model file if it exists.")] = False,
 ) -> None:
@@ -33,6 +36,7 @@ def command(
     from greycard.training.loop import train
 
     together = packed.concatenate([packed.load(path) for path in data])
+    pretrained = model_file.load(start) if start else None
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     with bar() as progress:
         task = progress.add_task("training", total=chosen.epochs)
@@ -40,7 +44,7 @@ def command(
         def report(done: Done) -> None:
             progress.update(task, completed=done.epochs, description=f"training, error {done.error:.2f} degrees")
 
-        model = train(together, chosen, name=out.stem, checkpoint=checkpoint, report=report)
+        model = train(together, chosen, start=pretrained, name=out.stem, checkpoint=checkpoint, report=report)
     model_file.save(model, out)
     checkpoint.unlink(missing_ok=True)
     print(f"{out}: trained on {len(together)} images of {len(model.cameras)} cameras")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import safetensors
@@ -14,6 +14,7 @@ from torch import nn
 
 from greycard.datasets.packed import Packed
 from greycard.errors import GreycardError
+from greycard.model_file import Model
 from greycard.output import write_whole
 from greycard.training.recipe import Recipe
 
@@ -29,9 +30,12 @@ class Done:
     error: float = float("nan")
 
 
-def run_identity(data: Packed, recipe: Recipe) -> str:
-    """A digest of all that decides how a run ends: the recipe, the images, their labels and cameras."""
+def run_identity(data: Packed, recipe: Recipe, start: Model | None = None) -> str:
+    """A digest of all that decides how a run ends: recipe, images, labels, cameras, and the model it starts from."""
     content = [asdict(recipe), data.digests().tolist(), data.illuminants.round(6).tolist(), data.cameras.tolist()]
+    if start is not None:
+        weights = [getattr(start.network, field.name).tobytes() for field in fields(start.network)]
+        content.append(hashlib.sha256(b"".join(weights)).hexdigest())
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 

@@ -88,10 +88,11 @@ def crossvalidate(
     folder: Path,
     watcher: Watcher | None = None,
     only: str | None = None,
+    start: Model | None = None,
 ) -> dict[str, Tested]:
     """Test each part that is left out, or `only` the one of that name.
 
-    Models and estimates stay in `folder`; what is there is not done again.
+    Models and estimates stay in `folder`; what is there is not done again. start: a model to train further.
     """
     if by == "dataset" and recipe.gain_bias == "learned":
         raise GreycardError(
@@ -104,7 +105,7 @@ def crossvalidate(
     found = {}
     for split in (split for split in parts if only in (None, split.name)):
         stem = str(folder / f"{split.name}-seed-{recipe.seed}")
-        model = _trained(data.where(~split.test), split, recipe, stem, watcher or Watcher())
+        model = _trained(data.where(~split.test), split, recipe, start, stem, watcher or Watcher())
         found[split.name] = _tested(model, data.where(split.test), split, stem, watcher or Watcher())
     return found
 
@@ -124,11 +125,11 @@ def over_seeds(reports: list[dict[str, Any]], part: str = "overall") -> dict[str
     }
 
 
-def _trained(rest: Packed, split: Split, recipe: Recipe, stem: str, watcher: Watcher) -> Model:
+def _trained(rest: Packed, split: Split, recipe: Recipe, start: Model | None, stem: str, watcher: Watcher) -> Model:
     path, checkpoint = Path(f"{stem}.safetensors"), Path(f"{stem}.checkpoint")
     if path.exists():
         model = model_file.load(path)
-        if model.results.get("run") != run_identity(rest, recipe):
+        if model.results.get("run") != run_identity(rest, recipe, start):
             raise GreycardError(
                 f"{path}: was trained otherwise than now asked for, by another recipe or on other images or labels; "
                 "choose another --out or remove it"
@@ -137,6 +138,7 @@ def _trained(rest: Packed, split: Split, recipe: Recipe, stem: str, watcher: Wat
     model = train(
         rest,
         recipe,
+        start=start,
         name=Path(stem).name,
         checkpoint=checkpoint,
         report=lambda done: watcher.training(split, done),

@@ -40,18 +40,22 @@ def train(
     data: Packed,
     recipe: Recipe,
     *,
+    start: Model | None = None,
     name: str = "model",
     checkpoint: Path | None = None,
     report: Callable[[Done], object] = lambda done: None,
 ) -> Model:
     """Train a network on all of `data`.
 
+    start: a model whose network is trained further, instead of one with random weights.
     checkpoint: a file that is written after every epoch; where it exists already, the run goes on from it, and ends
     with the same weights as one that was never interrupted.
     report: called after every epoch.
     """
     torch.manual_seed(recipe.seed)
     network = LikelihoodNetwork(recipe.dropout)
+    if start is not None:
+        network.start_from(start.network, last_layer=not recipe.fresh_last_layer)
     parameters = list(network.parameters())
     images, sets = TrainingCells(data), choose_candidates(data, recipe)
     gain = bias = None
@@ -59,7 +63,7 @@ def train(
         gain, bias = (nn.Parameter(torch.full((len(sets.candidates[0]),), start)) for start in (1.0, 0.0))
         parameters += [gain, bias]
     optimizer = torch.optim.Adam(parameters, lr=recipe.learning_rate)
-    run = checkpoints.run_identity(data, recipe)
+    run = checkpoints.run_identity(data, recipe, start)
     done = checkpoints.load(checkpoint, run, parameters, optimizer) if checkpoint else Done()
 
     network.train()
@@ -95,13 +99,14 @@ def train(
             checkpoints.save(checkpoint, run, done, parameters, optimizer)
         report(done)
 
-    kept = _candidate_sets(sets, gain, bias)
+    kept = _candidate_sets(sets, data.illuminants, gain, bias)
+    seen = TrainingImages(data.datasets, data.names, data.digests())
     return Model(
         name=name,
         network=network.to_numpy(),
         cameras={str(camera): kept[group] for camera, group in zip(data.cameras, sets.of_image, strict=True)},
         any_camera=_any_camera(kept),
-        trained_on=TrainingImages(data.datasets, data.names, data.digests()),
+        trained_on=seen if start is None else start.trained_on.and_also(seen),
         recipe=asdict(recipe),
         results={"run": run, "training_error": done.error, "training_seconds": round(done.seconds, 1)},
     )
@@ -205,13 +210,19 @@ def learning_rate(recipe: Recipe, epoch: float) -> float:
     return recipe.learning_rate * 0.5 ** sum(done >= mark / 120 for mark in (10, 50, 80))
 
 
-def _candidate_sets(sets: CandidateSets, gain: Tensor | None, bias: Tensor | None) -> list[CandidateSet]:
-    """The sets as a model keeps them, with gain and bias where they were learned."""
-    learned = {
-        "gain": None if gain is None else gain.detach().numpy(),
-        "bias": None if bias is None else bias.detach().numpy(),
-    }
-    return [CandidateSet(candidates.numpy().astype(np.float64), **learned) for candidates in sets.candidates]
+def _candidate_sets(
+    sets: CandidateSets, illuminants: Array, gain: Tensor | None, bias: Tensor | None
+) -> list[CandidateSet]:
+    """The sets as a model keeps them: with the gain and bias that were learned, or with the labels' own prior."""
+    kept = []
+    for group, chosen in enumerate(sets.candidates):
+        candidates = chosen.numpy().astype(np.float64)
+        if gain is not None and bias is not None:
+            kept.append(CandidateSet(candidates, gain.detach().numpy(), bias.detach().numpy()))
+        else:
+            labels = illuminants[sets.of_image == group]
+            kept.append(CandidateSet(candidates, bias=candidate_selection.log_prior(labels, candidates)))
+    return kept
 
 
 def _any_camera(sets: list[CandidateSet]) -> CandidateSet:

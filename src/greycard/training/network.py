@@ -71,6 +71,14 @@ class LikelihoodNetwork(nn.Module):
             arrays |= {f"{name}_{part}": array.copy() for part, array in matrix(getattr(self, name)).items()}
         return Network(**arrays)
 
+    def start_from(self, network: Network, *, last_layer: bool) -> None:
+        """Take over the weights of a network that was trained before, with or without those of its last layer."""
+        with torch.no_grad():
+            for name in ("cell1", "cell2", "dense1", "dense2", *(["dense3"] if last_layer else [])):
+                layer = getattr(self, name)
+                layer.weight.copy_(torch.from_numpy(getattr(network, f"{name}_weight").T))
+                layer.bias.copy_(torch.from_numpy(getattr(network, f"{name}_bias")))
+
 
 class _CellLayers(torch.autograd.Function):
     """The two 1x1 layers and the mean over the cells, for every candidate: nearly all the work of a training step.

@@ -39,6 +39,7 @@ class Recipe:
     space: Space = "rgb"
     gain_bias: Literal["learned", "fixed"] = "learned"  # learned needs a single set of candidates
     cameras: Literal["one", "each"] = "one"  # one set of candidates for all images, or one for each camera
+    fresh_last_layer: bool = False  # where a trained network goes on: its last layer starts afresh
     seed: int = 0
 
     def with_seed(self, seed: int) -> Recipe:
