@@ -2,9 +2,9 @@
 
     python benchmarks/training_step.py DATA.npz
 
-Both do the same work, forward and backward, on the same images of one batch, in turn, so that a busy machine slows
-both. The literal step is measured on a few images, because it takes seconds for each; the time of a step is
-proportional to the number of its images in both. greycard's step draws as many cells as the recipe does on average.
+Both go forward and backward on the same images of one batch, in turn, so that a busy machine slows both. The literal
+step is measured on a few images, because it takes seconds for each; the time of a step is proportional to the number of
+its images in both. greycard's step draws as many cells as the recipe does on average, and as many candidates.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import torch
 from greycard.datasets import packed
 from greycard.thumbnail import log_image
 from greycard.training import recipe as recipes
-from greycard.training.loop import _IMAGES_AT_ONCE, TrainingCells, cells_of_epoch, choose_candidates
+from greycard.training.loop import _IMAGES_AT_ONCE, TrainingCells, cells_of_epoch, choose_candidates, draw_candidates
 from greycard.training.network import LikelihoodNetwork, angular_loss, literal_log_likelihoods
 
 
@@ -47,19 +47,21 @@ def main() -> None:
     batch = generator.permutation(len(data))[: recipe.batch]
     logs = [log_image(data.images[index]) for index in batch[: arguments.repeats]]
 
-    def backward(scores, of_images) -> None:
+    def backward(scores, candidates, of_images) -> None:
         estimates = torch.softmax(scores, dim=1) @ candidates
         angular_loss(estimates, truths[of_images]).sum().backward()
 
     def fast() -> None:
         features = network.first_layer(cells.draw(batch, data.illuminants[batch], count, generator))
+        some = candidates[draw_candidates(len(candidates), recipe.step_candidates, generator)]
         for part in range(0, len(batch), _IMAGES_AT_ONCE):
             few = slice(part, part + _IMAGES_AT_ONCE)
-            backward(network(features[few], candidates), batch[few])
+            backward(network(features[few], some), some, batch[few])
 
     def literal(index) -> None:
         image, counted = torch.from_numpy(logs[index].values), torch.from_numpy(logs[index].counted)
-        backward(literal_log_likelihoods(network, image, counted, candidates)[None], batch[index : index + 1])
+        scores = literal_log_likelihoods(network, image, counted, candidates)[None]
+        backward(scores, candidates, batch[index : index + 1])
 
     fast()
     times = [(seconds(fast) / len(batch), seconds(lambda i=i: literal(i))) for i in range(arguments.repeats)]
@@ -68,7 +70,7 @@ def main() -> None:
         json.dumps(
             {
                 "cells": count,
-                "candidates": len(candidates),
+                "candidates": recipe.step_candidates or len(candidates),
                 "threads": torch.get_num_threads(),
                 "step_seconds": {"greycard": fast_time * recipe.batch, "literal": literal_time * recipe.batch},
                 "speedup": round(literal_time / fast_time, 1),

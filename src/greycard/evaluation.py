@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +22,8 @@ from greycard.output import write_whole
 from greycard.statistics import bootstrap_interval, geometric_mean, summary
 
 CandidateSource = Literal["labels", "model"]
+CandidateSets = Mapping[tuple[str, int], CandidateSet]
+"""Candidates for each (camera, fold)."""
 LABEL_CANDIDATES = 120
 """How many candidates are chosen from the labels of the other folds."""
 
@@ -87,7 +89,7 @@ def evaluate(
     estimator: Estimator,
     data: Packed,
     *,
-    candidates: CandidateSource | None = None,
+    candidates: CandidateSource | CandidateSets | None = None,
     folds: FoldColumn = "folds",
     include_seen: bool = False,
     progress: Callable[[], object] = lambda: None,
@@ -95,12 +97,13 @@ def evaluate(
     """Estimate every image that the model has not seen, and compare with the truth.
 
     candidates: "labels" takes the candidates for a fold from the labels of the camera's other folds; "model" takes
-    those that the model carries for the camera. The default is "labels", except for a model that has learned gain and
-    bias for its own candidates.
+    those that the model carries for the camera; or a set for each (camera, fold). The default is "labels", except for a
+    model that has learned gain and bias for its own candidates.
     include_seen: score also images that the model was trained on; their number is then part of the report.
     progress: called after each image.
     """
-    candidates = _candidate_source(estimator.model, data, candidates, folds)
+    if not isinstance(candidates, Mapping):
+        candidates = _candidate_source(estimator.model, data, candidates, folds)
     known = seen(data, estimator.model.trained_on)
     if known.all() and not include_seen:
         raise GreycardError(
@@ -109,11 +112,11 @@ def evaluate(
         )
     scored = data if include_seen else data.where(~known)
     # Candidates may come from the labels of seen images: these are labels of other folds, not of a scored image.
-    chosen = label_candidates(data, folds) if candidates == "labels" else None
+    chosen = label_candidates(data, folds) if candidates == "labels" else candidates
     estimates = []
     rows = zip(scored.images, scored.cameras, scored.names, getattr(scored, folds), strict=True)
     for image, camera, name, fold in rows:
-        given = chosen[str(camera), int(fold)] if chosen is not None else None
+        given = chosen[str(camera), int(fold)] if isinstance(chosen, Mapping) else None
         estimates.append(estimator.estimate_thumbnail(image, str(camera), candidates=given, name=str(name)).illuminant)
         progress()
     return Scores(scored, np.array(estimates), int(known.sum()) if include_seen else 0)
@@ -138,10 +141,10 @@ def _candidate_source(
     return chosen
 
 
-def label_candidates(data: Packed, folds: FoldColumn, n: int = LABEL_CANDIDATES) -> dict[tuple[str, int], CandidateSet]:
+def label_candidates(data: Packed, folds: FoldColumn, n: int = LABEL_CANDIDATES) -> CandidateSets:
     """Candidates and prior for each (camera, fold): from the labels of that camera in all other folds."""
     numbers = data.fold_numbers(folds)
-    found = {}
+    found: dict[tuple[str, int], CandidateSet] = {}
     for camera in np.unique(data.cameras):
         of_camera = data.cameras == camera
         for fold in np.unique(numbers[of_camera]):

@@ -1,13 +1,15 @@
-"""The posterior as a picture: candidates in r/g-b/g, the more probable the larger. Needs matplotlib."""
+"""Pictures of results: the posterior in r/g-b/g, the more probable the larger; galleries. Needs matplotlib."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from greycard.errors import GreycardError
 from greycard.estimator import Estimate
@@ -18,14 +20,53 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@dataclass(frozen=True)
+class Example:
+    """A picture in a gallery: renderings (H, W, 3) by title, its estimate, and the true light (3,)."""
+
+    name: str
+    pictures: Mapping[str, NDArray[np.uint8]]
+    estimate: Estimate
+    truth: ArrayLike
+
+
 def posterior(estimate: Estimate, truth: ArrayLike | None = None) -> Figure:
     """The candidates of an estimate with their probabilities, the estimate itself, and the truth where it is known."""
+    figure = _figure(6.4, 5.2)
+    axes = figure.add_subplot()
+    shown = _draw_posterior(axes, estimate, truth)
+    figure.colorbar(shown, ax=axes, label="probability")
+    axes.set(title="How probable each candidate light is")
+    axes.legend(loc="best")
+    return figure
+
+
+def gallery(examples: Sequence[Example]) -> Figure:
+    """One row for each example: its pictures, then its posterior."""
+    columns = len(examples[0].pictures) + 1
+    figure = _figure(2.6 * columns, 2.5 * len(examples))
+    grid = figure.subplots(len(examples), columns, squeeze=False)
+    for row, example in zip(grid, examples, strict=True):
+        for axes, (title, picture) in zip(row, example.pictures.items(), strict=False):
+            axes.imshow(picture, interpolation="nearest")
+            axes.set_title(title, fontsize=9)
+            axes.axis("off")
+        _draw_posterior(row[-1], example.estimate, example.truth)
+        row[-1].set_title(example.name, fontsize=9)
+        row[-1].tick_params(labelsize=7)
+    return figure
+
+
+def _figure(width: float, height: float) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise GreycardError("plots need matplotlib: pip install 'greycard[plot]'") from error
-    figure = Figure(figsize=(6.4, 5.2), layout="constrained")
-    axes = figure.add_subplot()
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _draw_posterior(axes: Any, estimate: Estimate, truth: ArrayLike | None) -> Any:
+    """Candidates, estimate and truth in r/g-b/g; returns the candidates' drawing for a colour bar."""
     red, blue = to_chromaticity(estimate.candidates).T
     order = np.argsort(estimate.probabilities)
     shown = axes.scatter(
@@ -37,17 +78,15 @@ def posterior(estimate: Estimate, truth: ArrayLike | None = None) -> Figure:
         edgecolors="0.3",
         linewidths=0.3,
     )
-    figure.colorbar(shown, ax=axes, label="probability")
     red, blue = to_chromaticity(estimate.illuminant)
     axes.scatter(red, blue, marker="+", s=160, c="crimson", linewidths=2, label="estimate")
     if truth is not None:
         red, blue = to_chromaticity(truth)
         circle: dict[str, Any] = {"facecolors": "none", "edgecolors": "black", "linewidths": 1.5}
         axes.scatter(red, blue, marker="o", s=120, label="truth", **circle)
-    axes.set(xlabel="r / g", ylabel="b / g", title="How probable each candidate light is")
-    axes.legend(loc="best")
+    axes.set(xlabel="r / g", ylabel="b / g")
     axes.grid(alpha=0.25)
-    return figure
+    return shown
 
 
 def save(figure: Figure, path: str | Path) -> None:

@@ -16,6 +16,7 @@ from greycard.training.loop import (  # noqa: E402
     cells_of_epoch,
     choose_candidates,
     draw_batches,
+    draw_candidates,
     draw_lights,
     learning_rate,
     train,
@@ -199,6 +200,15 @@ def test_lights_are_borrowed_within_a_group_and_only_as_often_as_asked():
         lights = draw_lights(illuminants, groups, batch, share, np.random.default_rng(0))
         assert np.isin(lights[:, 0], illuminants[groups == 0][:, 0]).all()
         assert low <= np.mean(lights[:, 0] != illuminants[batch][:, 0]) <= high
+
+
+def test_a_step_looks_at_some_of_the_candidates_or_at_all():
+    generator = np.random.default_rng(0)
+    drawn = [draw_candidates(120, 32, generator).tolist() for _ in range(50)]
+    assert all(len(set(some)) == 32 and some == sorted(some) for some in drawn)
+    assert len({candidate for some in drawn for candidate in some}) == 120
+    for wanted in (0, 120, 500):
+        assert draw_candidates(120, wanted, generator).tolist() == list(range(120))
 
 
 def test_the_number_of_cells_grows_by_the_same_factor():

@@ -36,12 +36,17 @@ def command(
     if kind != "gehler-shi" and labels != "sfu":
         raise GreycardError("--labels belongs to gehler-shi, the only data set with two sets of labels")
     listing = listings.of(kind, folder, **({"labels": labels} if kind == "gehler-shi" else {}))
+    _tell(listing.problems)
     with bar() as progress:
         task = progress.add_task("packing", total=len(listing.pictures))
         report = pack(listing.pictures, out, workers=workers, progress=lambda: progress.advance(task))
-    problems = [*listing.problems, *report.failures]
+    _tell(report.failures)
+    left_out = len(listing.problems) + len(report.failures)
+    print(f"{out}: {report.packed} pictures packed, {left_out} left out" if report.packed else "nothing packed")
+    if left_out:
+        raise typer.Exit(1)
+
+
+def _tell(problems: list[str]) -> None:
     for problem in problems:
         print(f"greycard: {problem}", file=sys.stderr)
-    print(f"{out}: {report.packed} pictures packed, {len(problems)} left out" if report.packed else "nothing packed")
-    if problems:
-        raise typer.Exit(1)

@@ -3,7 +3,8 @@
     PNG/{id}.png, gt.csv, properties.csv                        the whole set, SpyderCube in the lower right corner
     train/PNG/{id}.png, train/gt.csv, test/...                  SimpleCube++: four times smaller, the corner blackened
 
-In the whole set only the pictures with a single light have the columns mean_r, mean_g, mean_b filled in.
+In the whole set only the pictures with a single light have the columns mean_r, mean_g, mean_b filled in. SimpleCube++
+calls them r, g, b in its description, and some copies of it mean_r, mean_g, mean_b.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from greycard.errors import GreycardError
 CORNER = (2592.0 - 700, 1728.0 - 1000, 2592.0, 1728.0)
 """The corner that hides the SpyderCube, in a picture of FRAME's size."""
 FRAME = (2592.0, 1728.0)
+_LIGHT = (("mean_r", "mean_g", "mean_b"), ("r", "g", "b"))
 
 
 def listing(folder: Path) -> Listing:
-    """All pictures with a single light; those whose light is not single are told."""
+    """All pictures with a single light; those whose light is not single, or that have no label, are told."""
     parts = [folder / name for name in ("train", "test") if (folder / name / "gt.csv").is_file()]
     if parts:
         listings = [_part(part, prefix=part.name) for part in parts]
@@ -32,8 +34,11 @@ def listing(folder: Path) -> Listing:
 
 
 def _part(folder: Path, prefix: str) -> Listing:
-    columns = ("r", "g", "b") if prefix else ("mean_r", "mean_g", "mean_b")
-    rows = label_files.table(folder / "gt.csv", "image", *columns)
+    rows = label_files.table(folder / "gt.csv", "image")
+    columns = next((names for names in _LIGHT if rows and set(names) <= rows[0].keys()), None)
+    if columns is None:
+        expected = " or ".join(", ".join(names) for names in _LIGHT)
+        raise GreycardError(f"{folder / 'gt.csv'}: expected rows with the columns {expected}")
     cameras = _cameras(folder)
     pictures, problems = [], []
     for number, row in enumerate(rows):
@@ -59,7 +64,9 @@ def _part(folder: Path, prefix: str) -> Listing:
                 fold=number // cube_plus.BLOCK % 3,
             )
         )
-    return Listing(pictures, problems)
+    listed = {row["image"] for row in rows}
+    unlisted = sorted(path for path in (folder / "PNG").glob("*.png") if path.stem not in listed)
+    return Listing(pictures, [*problems, *(f"{path}: has no label in gt.csv" for path in unlisted)])
 
 
 def _cameras(folder: Path) -> dict[str, str]:

@@ -96,12 +96,15 @@ def _folds(folder: Path, count: int) -> list[int]:
     path = folder / "threefoldCVsplit.mat"
     if not path.is_file():
         return [-1] * count
+    message = f"{path}: te_split should have each of {count} pictures, from 1 on, in one fold"
     folds = np.full(count, -1)
     for fold, members in enumerate(label_files.matlab(path, "te_split")["te_split"]):
         numbers = np.atleast_1d(members).astype(int)
-        if numbers.min() < 1 or numbers.max() > count or np.any(folds[numbers - 1] >= 0):
-            raise GreycardError(f"{path}: te_split should have each of {count} pictures, from 1 on, in one fold")
+        if np.any((numbers < 1) | (numbers > count)) or np.any(folds[numbers - 1] >= 0):
+            raise GreycardError(message)
         folds[numbers - 1] = fold
+    if np.any(folds < 0):
+        raise GreycardError(message)
     return [int(fold) for fold in folds]
 
 

@@ -58,11 +58,15 @@ def numbers(path: Path) -> list[list[float]]:
 
 def table(path: Path, *columns: str) -> list[dict[str, str]]:
     """The rows of a CSV file that has at least these columns."""
-    rows = csv.DictReader(_text(path).splitlines())
-    missing = [column for column in columns if column not in (rows.fieldnames or [])]
+    reader = csv.DictReader(_text(path).splitlines(), skipinitialspace=True)
+    try:
+        found, rows = reader.fieldnames or [], list(reader)
+    except csv.Error as error:
+        raise GreycardError(f"{path}: cannot be read as a table ({error})") from error
+    missing = [column for column in columns if column not in found]
     if missing:
-        raise GreycardError(f"{path}: has no column {', '.join(missing)}; found {', '.join(rows.fieldnames or [])}")
-    return list(rows)
+        raise GreycardError(f"{path}: has no column {', '.join(missing)}; found {', '.join(found)}")
+    return rows
 
 
 def _text(path: Path) -> str:

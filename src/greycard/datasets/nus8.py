@@ -57,11 +57,13 @@ def _of_camera(folder: Path, scenes: dict[str, int]) -> list[LabelledPicture]:
     names = [str(name) for name in found["all_image_names"]]
     lights = label_files.lights(found["groundtruth_illuminants"], path)
     charts = np.atleast_2d(found["CC_coords"])
-    if not len(names) == len(lights) == len(charts) or charts.shape[1] != 4:
+    if not len(names) == len(lights) == len(charts) or charts.shape[1] != 4 or charts.dtype.kind not in "fui":
         raise GreycardError(
             f"{path}: {len(names)} names, {len(lights)} illuminants and charts of shape {charts.shape}; "
             "expected one of each for every picture"
         )
+    if any(found[key].size != 1 or found[key].dtype.kind not in "fui" for key in keys[3:]):
+        raise GreycardError(f"{path}: expected one number each as darkness_level and saturation_level")
     images = folder / "PNG" if (folder / "PNG").is_dir() else folder
     pictures = []
     for index, (name, light, chart) in enumerate(zip(names, lights.tolist(), charts.tolist(), strict=True)):

@@ -89,7 +89,7 @@ def load(path: str | Path) -> Packed:
 
 def save(data: Packed, path: str | Path) -> None:
     """Write a packed data set, whole or not at all. Folds that the data set does not have are left out."""
-    arrays: dict[str, NDArray[Any]] = {
+    arrays: dict[str, Any] = {
         "images": data.images,
         "illuminants": data.illuminants.astype(np.float32),
         "cameras": data.cameras,
@@ -97,9 +97,9 @@ def save(data: Packed, path: str | Path) -> None:
     }
     for column in ("folds", "scene_folds"):
         if np.any(getattr(data, column) >= 0):
-            arrays[column] = getattr(data, column).astype(np.int8)
+            arrays[column] = getattr(data, column)
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    np.savez_compressed(buffer, **arrays)
     write_whole(path, buffer.getvalue())
 
 

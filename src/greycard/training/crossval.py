@@ -17,8 +17,8 @@ from greycard import model_file
 from greycard.datasets.packed import FoldColumn, Packed, concatenate
 from greycard.errors import GreycardError
 from greycard.estimator import Estimator
-from greycard.evaluation import CandidateSource, Scores, evaluate
-from greycard.model_file import Model
+from greycard.evaluation import CandidateSets, CandidateSource, Scores, evaluate
+from greycard.model_file import CandidateSet, Model
 from greycard.output import write_whole
 from greycard.statistics import STATISTICS
 from greycard.training.checkpoint import Done, run_identity
@@ -104,10 +104,30 @@ def crossvalidate(
         raise GreycardError(f"part {only!r}: there is none; the parts are {', '.join(split.name for split in parts)}")
     found = {}
     for split in (split for split in parts if only in (None, split.name)):
-        stem = str(folder / f"{split.name}-seed-{recipe.seed}")
-        model = _trained(data.where(~split.test), split, recipe, start, stem, watcher or Watcher())
-        found[split.name] = _tested(model, data.where(split.test), split, stem, watcher or Watcher())
+        found[split.name] = _left_out(data, split, recipe, folder, watcher or Watcher(), start)
     return found
+
+
+def _left_out(
+    data: Packed, split: Split, recipe: Recipe, folder: Path, watcher: Watcher, start: Model | None
+) -> Tested:
+    """Train on the rest, test on the part that is left out."""
+    stem = str(folder / f"{split.name}-seed-{recipe.seed}")
+    model = trained(
+        data.where(~split.test),
+        recipe,
+        Path(f"{stem}.safetensors"),
+        start=start,
+        report=lambda done: watcher.training(split, done),
+    )
+    return scored(
+        model,
+        data.where(split.test),
+        stem,
+        split.candidates,
+        split.folds,
+        progress=lambda done: watcher.testing(split, done),
+    )
 
 
 def pooled(tested: dict[str, Tested]) -> Scores:
@@ -125,47 +145,55 @@ def over_seeds(reports: list[dict[str, Any]], part: str = "overall") -> dict[str
     }
 
 
-def _trained(rest: Packed, split: Split, recipe: Recipe, start: Model | None, stem: str, watcher: Watcher) -> Model:
-    path, checkpoint = Path(f"{stem}.safetensors"), Path(f"{stem}.checkpoint")
+def trained(
+    data: Packed,
+    recipe: Recipe,
+    path: Path,
+    *,
+    start: Model | None = None,
+    report: Callable[[Done], object] = lambda done: None,
+) -> Model:
+    """The model that an earlier run left at `path`, or else one that is trained now and kept there."""
     if path.exists():
         model = model_file.load(path)
-        if model.results.get("run") != run_identity(rest, recipe, start):
+        if model.results.get("run") != run_identity(data, recipe, start):
             raise GreycardError(
                 f"{path}: was trained otherwise than now asked for, by another recipe or on other images or labels; "
                 "choose another --out or remove it"
             )
         return model
-    model = train(
-        rest,
-        recipe,
-        start=start,
-        name=Path(stem).name,
-        checkpoint=checkpoint,
-        report=lambda done: watcher.training(split, done),
-    )
+    checkpoint = path.with_suffix(".checkpoint")
+    model = train(data, recipe, start=start, name=path.stem, checkpoint=checkpoint, report=report)
     model_file.save(model, path)
     checkpoint.unlink(missing_ok=True)
     return model
 
 
-def _tested(model: Model, part: Packed, split: Split, stem: str, watcher: Watcher) -> Tested:
-    """Scores of a part, from an earlier run where its model, images and folds were the same."""
+def scored(
+    model: Model,
+    part: Packed,
+    stem: str,
+    candidates: CandidateSource | CandidateSets,
+    folds: FoldColumn = "folds",
+    progress: Callable[[int], object] = lambda done: None,
+) -> Tested:
+    """Scores of a model on images that it has not seen, from an earlier run where nothing that decides them differs.
+
+    stem: path without ending of the files in which estimates and errors are kept. progress: called with how many images
+    are done.
+    """
     path = Path(f"{stem}.json")
-    identity = _test_identity(model, part, split)
+    identity = _test_identity(model, part, candidates, folds)
     kept = _kept(path)
     if kept.get("identity") != identity:
         started = time.monotonic()
         done = iter(range(1, len(part) + 1))
         scores = evaluate(
-            Estimator(model),
-            part,
-            candidates=split.candidates,
-            folds=split.folds,
-            progress=lambda: watcher.testing(split, next(done)),
+            Estimator(model), part, candidates=candidates, folds=folds, progress=lambda: progress(next(done))
         )
         if len(scores.data) != len(part):
             seen = len(part) - len(scores.data)
-            raise GreycardError(f"{split.name}: {seen} test images are also among the training images")
+            raise GreycardError(f"{stem}: {seen} test images are also among the training images")
         seconds = time.monotonic() - started
         kept = {"identity": identity, "seconds": round(seconds, 1), "estimates": scores.estimates.tolist()}
         write_whole(path, json.dumps(kept))
@@ -183,8 +211,13 @@ def _kept(path: Path) -> dict[str, Any]:
     return kept if isinstance(kept, dict) else {}
 
 
-def _test_identity(model: Model, part: Packed, split: Split) -> str:
+def _test_identity(model: Model, part: Packed, candidates: CandidateSource | CandidateSets, folds: FoldColumn) -> str:
     """A digest of all that decides the estimates of a part: the model, the images, and whence their candidates come."""
-    labels = [part.illuminants.round(6).tolist(), getattr(part, split.folds).tolist(), part.cameras.tolist()]
-    content = [model.results["run"], part.digests().tolist(), split.candidates, split.folds, labels]
+    labels = [part.illuminants.round(6).tolist(), getattr(part, folds).tolist(), part.cameras.tolist()]
+    chosen = candidates if isinstance(candidates, str) else [_numbers(one) for one in candidates.values()]
+    content = [model.results["run"], part.digests().tolist(), chosen, folds, labels]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _numbers(chosen: CandidateSet) -> list[Any]:
+    return [chosen.illuminants.round(6).tolist(), [] if chosen.bias is None else chosen.bias.tolist()]

@@ -1,8 +1,9 @@
 """Training: reads from top to bottom in `train`.
 
-A step takes images of one camera, draws a few random cells of each, shifts their first-layer features by every
-candidate, and pushes the posterior mean towards the truth. The first layer is frozen and a candidate is a shift, so
-only the drawn cells are ever convolved: 27 x 64 multiplications a cell, against 120 x 12,288 in the layers above.
+A step takes images of one camera, draws a few random cells of each and some of the candidates, shifts the cells'
+first-layer features by each candidate, and pushes the posterior mean towards the truth. The first layer is frozen and
+a candidate is a shift, so only the drawn cells are ever convolved: 27 x 64 multiplications a cell, against 12,288 a
+cell and candidate in the layers above.
 """
 
 from __future__ import annotations
@@ -78,16 +79,17 @@ def train(
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(recipe, epoch + step / len(batches))
             candidates = sets.candidates[sets.of_image[batch[0]]]
+            drawn = draw_candidates(len(candidates), recipe.step_candidates, generator)
             lights = draw_lights(data.illuminants, sets.of_image, batch, recipe.relight, generator)
             features = network.first_layer(images.draw(batch, lights, cells, generator))
             truths = torch.from_numpy(lights.astype(np.float32))
             optimizer.zero_grad()
             for part in range(0, len(batch), _IMAGES_AT_ONCE):
                 few = slice(part, part + _IMAGES_AT_ONCE)
-                scores = network(features[few], candidates)
+                scores = network(features[few], candidates[drawn])
                 if gain is not None and bias is not None:
-                    scores = gain * scores + bias
-                estimates = torch.softmax(scores, dim=1) @ candidates
+                    scores = gain[drawn] * scores + bias[drawn]
+                estimates = torch.softmax(scores, dim=1) @ candidates[drawn]
                 errors = angular_loss(estimates, truths[few])
                 (errors.sum() / len(batch)).backward()  # type: ignore[no-untyped-call]
                 total += float(errors.sum().detach())
@@ -180,6 +182,15 @@ def draw_batches(groups: NDArray[np.intp], size: int, generator: np.random.Gener
         members = generator.permutation(np.flatnonzero(groups == group))
         batches += np.array_split(members, math.ceil(len(members) / size))
     return [batches[index] for index in generator.permutation(len(batches))]
+
+
+def draw_candidates(count: int, wanted: int, generator: np.random.Generator) -> Tensor:
+    """Which of `count` candidates a step looks at: `wanted` of them at random, or all where that is 0 or too many.
+
+    A posterior over some of the candidates is a rougher one of the same kind, and costs as much less.
+    """
+    drawn = generator.choice(count, wanted, replace=False) if 0 < wanted < count else np.arange(count)
+    return torch.from_numpy(np.sort(drawn))
 
 
 def draw_lights(

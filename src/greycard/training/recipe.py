@@ -35,6 +35,7 @@ class Recipe:
     dropout: float = 0.5  # after the pool
     relight: float = 0.0  # share of images that a step shows under the light of another with the same candidates
     candidates: int = 120
+    step_candidates: int = 0  # how many of them, drawn anew, a step looks at; 0: all
     strategy: Strategy = "kmeans"
     space: Space = "rgb"
     gain_bias: Literal["learned", "fixed"] = "learned"  # learned needs a single set of candidates
@@ -109,7 +110,7 @@ def _check_value(key: str, value: object, expected: Any, source: str) -> None:
         raise GreycardError(f"{source}: dropout must be from 0 to below 1, not {value!r}")
     if key == "relight" and not 0 <= float(str(value)) <= 1:
         raise GreycardError(f"{source}: relight must be from 0 to 1, not {value!r}")
-    if key == "first_cells" and isinstance(value, int) and value < 0:
-        raise GreycardError(f"{source}: first_cells must not be negative, got {value!r}")
+    if key in ("first_cells", "step_candidates") and isinstance(value, int) and value < 0:
+        raise GreycardError(f"{source}: {key} must not be negative, got {value!r}")
     if key == "seed" and isinstance(value, int) and not 0 <= value < 2**32:
         raise GreycardError(f"{source}: seed must be from 0 to 2^32 - 1, not {value!r}")
