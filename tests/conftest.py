@@ -1,8 +1,9 @@
-"""What the tests share: the folders with real data, a tiny made-up data set, and an untrained model."""
+"""What the tests share: the folders with real data, a tiny made-up data set, an untrained model, the command line."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 # The tests multiply small matrices: more threads would only wait for each other.
@@ -12,6 +13,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pytest
 
+from greycard.datasets import packed
 from greycard.datasets.packed import Packed
 from greycard.illuminant import unit
 from greycard.likelihood import SHAPES, Network
@@ -28,6 +30,24 @@ def _folder(variable: str) -> Path:
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     return _folder("GREYCARD_DATA")
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """run("estimate", "a.png") -> (exit code, standard output, standard error)."""
+    from greycard.cli import main as cli
+
+    def start(*arguments):
+        monkeypatch.setattr(sys, "argv", ["greycard", *map(str, arguments)])
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return start
 
 
 @pytest.fixture
@@ -64,8 +84,7 @@ def make_packed():
 
 def save_packed(data: Packed, path: Path) -> Path:
     """Write a data set as users have it on disk."""
-    arrays = {key: getattr(data, key) for key in ("images", "illuminants", "cameras", "names", "folds")}
-    np.savez(path, **arrays)
+    packed.save(data, path)
     return path
 
 

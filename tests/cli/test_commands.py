@@ -12,24 +12,6 @@ import pytest
 
 from conftest import save_packed
 from greycard import model_file
-from greycard.cli import main as cli
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """run("estimate", "a.png") -> (exit code, standard output, standard error)."""
-
-    def start(*arguments):
-        monkeypatch.setattr(sys, "argv", ["greycard", *map(str, arguments)])
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return start
 
 
 @pytest.fixture
@@ -62,7 +44,7 @@ def test_help_names_every_command():
         text=True,
         check=True,
     )
-    assert all(name in done.stdout for name in ("estimate", "evaluate", "train", "crossval", "info", "demo"))
+    assert all(name in done.stdout for name in ("estimate", "evaluate", "pack", "train", "crossval", "info", "demo"))
 
 
 def test_estimate_prints_one_json_object_a_line_and_goes_on_after_a_failure(run, picture, model_path, tmp_path):

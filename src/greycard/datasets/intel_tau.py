@@ -60,7 +60,7 @@ def _folds(folder: Path) -> dict[str, int]:
     folds = {}
     for path in sorted((folder / "splits").glob("*subset*.txt")):
         number = int(re.sub(r"\D", "", path.stem.rpartition("subset")[2]) or 0)
-        for line in path.read_text(encoding="utf-8").split():
+        for line in label_files.text(path).split():
             folds[_key("/".join(PureWindowsPath(line).parts[-3:]))] = number - 1
     return folds
 

@@ -44,21 +44,25 @@ def lights(values: NDArray[Any], path: Path) -> Array:
 
 
 def numbers(path: Path) -> list[list[float]]:
-    """The numbers of each line of a text file; separated by blanks or commas, empty lines left out."""
+    """The numbers of each line of a text file, separated by blanks or commas.
+
+    An empty line is refused unless it is the last: a label that is missing would shift all that follow.
+    """
     found = []
-    for line, text in enumerate(_text(path).splitlines(), start=1):
+    for line, content in enumerate(text(path).rstrip().splitlines(), start=1):
         try:
-            values = [float(word) for word in text.replace(",", " ").split()]
+            values = [float(word) for word in content.replace(",", " ").split()]
         except ValueError as error:
-            raise GreycardError(f"{path}: line {line}: expected numbers, found {text[:60]!r}") from error
-        if values:
-            found.append(values)
+            raise GreycardError(f"{path}: line {line}: expected numbers, found {content[:60]!r}") from error
+        if not values:
+            raise GreycardError(f"{path}: line {line}: expected numbers, it is empty")
+        found.append(values)
     return found
 
 
 def table(path: Path, *columns: str) -> list[dict[str, str]]:
     """The rows of a CSV file that has at least these columns."""
-    reader = csv.DictReader(_text(path).splitlines(), skipinitialspace=True)
+    reader = csv.DictReader(text(path).splitlines(), skipinitialspace=True)
     try:
         found, rows = reader.fieldnames or [], list(reader)
     except csv.Error as error:
@@ -69,7 +73,8 @@ def table(path: Path, *columns: str) -> list[dict[str, str]]:
     return rows
 
 
-def _text(path: Path) -> str:
+def text(path: Path) -> str:
+    """The content of a text file."""
     _check(path)
     try:
         return path.read_text(encoding="utf-8-sig")

@@ -51,7 +51,7 @@ def _of_camera(folder: Path, scenes: dict[str, int]) -> list[LabelledPicture]:
     camera = folder.name
     if camera not in CAMERAS:
         raise GreycardError(f"{folder}: is not one of the data set's cameras, {', '.join(CAMERAS)}")
-    path = next(iter(sorted(folder.rglob("*_gt.mat"))), folder / f"{camera}_gt.mat")
+    path = next(iter(sorted(folder.rglob("[!.]*_gt.mat"))), folder / f"{camera}_gt.mat")
     keys = ("all_image_names", "groundtruth_illuminants", "CC_coords", "darkness_level", "saturation_level")
     found = label_files.matlab(path, *keys)
     names = [str(name) for name in found["all_image_names"]]
