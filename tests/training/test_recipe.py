@@ -18,7 +18,10 @@ def test_the_defaults_are_the_papers(tmp_path):
 
 
 def test_bundled_recipes_can_be_read():
-    assert recipe.names() == ["many-cameras", "one-camera", "paper"]
+    assert recipe.names() == ["fine-tune-many", "fine-tune-one", "many-cameras", "one-camera", "paper"]
+    for name in recipe.names():
+        assert recipe.load(name).candidates == 120
+    assert recipe.load("fine-tune-one").fresh_last_layer
     assert recipe.load("paper") == Recipe()
     assert recipe.load("many-cameras").gain_bias == "fixed"
     assert recipe.load("many-cameras").cameras == "each"
@@ -40,6 +43,8 @@ def test_bundled_recipes_can_be_read():
         ("dropout = 1.0", "dropout must be from 0 to below 1"),
         ("relight = 2", "relight must be from 0 to 1"),
         ("first_cells = -1", "first_cells must not be negative"),
+        ("step_candidates = -1", "step_candidates must not be negative"),
+        ("fresh_last_layer = 1", "fresh_last_layer must be of type bool"),
         ("seed = -1", "seed must be from 0"),
         ('strategy = "kmean"', "strategy must be one of 'kmeans', 'uniform', 'mixture', not 'kmean'"),
         ('cameras = "each"', "learned"),
@@ -60,5 +65,7 @@ def test_an_integer_is_fine_where_a_number_is_meant(tmp_path):
 def test_what_is_not_there_is_named(tmp_path):
     with pytest.raises(GreycardError, match="no such recipe file"):
         recipe.load(tmp_path / "absent.toml")
-    with pytest.raises(GreycardError, match=r"'nonsense': is not known; bundled: many-cameras"):
+    with pytest.raises(
+        GreycardError, match=r"'nonsense': is not known; bundled: fine-tune-many, fine-tune-one, many-cameras"
+    ):
         recipe.load("nonsense")

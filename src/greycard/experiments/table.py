@@ -82,9 +82,9 @@ class Table:
         return cells
 
 
-def over_seeds(summaries: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+def figures_over_seeds(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The `measured`, `spread` and `seeds` of a row, from the statistics of one run for each seed."""
-    keys = [key for key in summaries[0] if key != "n"]
+    keys = [key for key, value in summaries[0].items() if isinstance(value, float)]
     return {
         "measured": {key: float(np.mean([summary[key] for summary in summaries])) for key in keys},
         "spread": {key: [float(min(s[key] for s in summaries)), float(max(s[key] for s in summaries))] for key in keys},

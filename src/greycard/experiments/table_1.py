@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greycard.experiments.lab import Lab
-from greycard.experiments.table import Row, Table, over_seeds, published
+from greycard.experiments.table import Row, Table, figures_over_seeds, published
 from greycard.training import recipe as recipes
 
 
@@ -23,7 +23,7 @@ def run(lab: Lab) -> Table:
                 "Gehler-Shi, other folds",
                 published(2.35, 1.43, 1.63, 0.40, 5.80),
                 seconds=scratch.seconds,
-                **over_seeds([scores.report()["overall"] for scores in scratch.scores]),
+                **figures_over_seeds([scores.report()["overall"] for scores in scratch.scores]),
             ),
             Row(
                 "pre-trained",
@@ -31,7 +31,7 @@ def run(lab: Lab) -> Table:
                 published(2.10, 1.32, 1.53, 0.36, 5.10),
                 seconds=tuned.seconds,
                 note="one pre-training for all seeds",
-                **over_seeds([scores.report()["overall"] for scores in tuned.scores]),
+                **figures_over_seeds([scores.report()["overall"] for scores in tuned.scores]),
             ),
         ],
     )

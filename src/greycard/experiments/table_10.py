@@ -7,7 +7,7 @@ from dataclasses import replace
 from greycard.candidates import Strategy
 from greycard.experiments import table_4
 from greycard.experiments.lab import Lab
-from greycard.experiments.table import Row, Table, over_seeds, published
+from greycard.experiments.table import Row, Table, figures_over_seeds, published
 from greycard.training import recipe as recipes
 
 PUBLISHED: dict[Strategy, dict[str, float]] = {
@@ -32,7 +32,7 @@ def run(lab: Lab) -> Table:
                 "Cube+" if lab.cube_challenge else "Cube+, other folds",
                 figures,
                 seconds=seconds,
-                **over_seeds([one.report()["overall"] for one in scores]),
+                **figures_over_seeds([one.report()["overall"] for one in scores]),
             )
         )
     return Table("table-10", f"{table_4.where_tested(lab)} From scratch, 120 candidates (121 in the grid).", rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greycard.experiments.lab import Lab
-from greycard.experiments.table import Row, Table, over_seeds, published
+from greycard.experiments.table import Row, Table, figures_over_seeds, published
 from greycard.training import recipe as recipes
 
 
@@ -22,7 +22,7 @@ def run(lab: Lab) -> Table:
                 "the camera's other folds",
                 published(2.39, 1.61, 1.74, 0.50, 5.67),
                 seconds=scratch.seconds,
-                **over_seeds([scores.report()["geometric_mean"] for scores in scratch.scores]),
+                **figures_over_seeds([scores.report()["geometric_mean"] for scores in scratch.scores]),
             ),
             Row(
                 "pre-trained",
@@ -30,7 +30,7 @@ def run(lab: Lab) -> Table:
                 published(2.35, 1.55, 1.73, 0.46, 5.62),
                 seconds=tuned.seconds,
                 note="one pre-training for all",
-                **over_seeds([scores.report()["geometric_mean"] for scores in tuned.scores]),
+                **figures_over_seeds([scores.report()["geometric_mean"] for scores in tuned.scores]),
             ),
         ],
     )

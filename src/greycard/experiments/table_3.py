@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greycard.experiments.lab import Lab, Outcome
-from greycard.experiments.table import Row, Table, over_seeds, published
+from greycard.experiments.table import Row, Table, figures_over_seeds, published
 from greycard.training import recipe as recipes
 
 
@@ -28,14 +28,14 @@ def run(lab: Lab) -> Table:
                 "Gehler-Shi and Cube+, then the device's other folds",
                 published(2.35, 1.48, 1.67, 0.47, 5.71),
                 seconds=own.seconds,
-                **over_seeds([scores.report()["geometric_mean"] for scores in own.scores]),
+                **figures_over_seeds([scores.report()["geometric_mean"] for scores in own.scores]),
             ),
             Row(
                 "multi-device training",
                 "Gehler-Shi and Cube+, then all devices' other folds",
                 published(2.22, 1.33, 1.53, 0.44, 5.49),
                 seconds=together.seconds,
-                **over_seeds([scores.report()["geometric_mean"] for scores in together.scores]),
+                **figures_over_seeds([scores.report()["geometric_mean"] for scores in together.scores]),
             ),
         ],
     )

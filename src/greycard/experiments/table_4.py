@@ -5,7 +5,7 @@ from __future__ import annotations
 from greycard.estimator import Estimator
 from greycard.evaluation import Scores, evaluate
 from greycard.experiments.lab import Lab
-from greycard.experiments.table import Row, Table, over_seeds, published
+from greycard.experiments.table import Row, Table, figures_over_seeds, published
 from greycard.model_file import Model
 from greycard.training import recipe as recipes
 from greycard.training.recipe import Recipe
@@ -30,7 +30,7 @@ def run(lab: Lab) -> Table:
                 f"{before}Cube+" if lab.cube_challenge else f"{before}Cube+, other folds",
                 FIGURES[name],
                 seconds=seconds,
-                **over_seeds([one.report()["overall"] for one in scores]),
+                **figures_over_seeds([one.report()["overall"] for one in scores]),
             )
         )
     return Table("table-4", f"{where_tested(lab)} One camera, 120 candidates, learned gain and prior.", rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from greycard.experiments.lab import Lab
-from greycard.experiments.table import Row, Table, over_seeds, published
+from greycard.experiments.table import Row, Table, figures_over_seeds, published
 from greycard.training import recipe as recipes
 
 PUBLISHED = {
@@ -34,7 +34,7 @@ def run(lab: Lab) -> Table:
                 "NUS-8 and Cube+, then Gehler-Shi, other folds",
                 figures,
                 seconds=outcome.seconds,
-                **over_seeds([scores.report()["overall"] for scores in outcome.scores]),
+                **figures_over_seeds([scores.report()["overall"] for scores in outcome.scores]),
             )
         )
     return Table("table-7", "Gehler-Shi, three folds, pre-trained, K-means candidates.", rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from greycard.experiments import table_5
 from greycard.experiments.lab import Lab
-from greycard.experiments.table import Row, Table, over_seeds, published
+from greycard.experiments.table import Row, Table, figures_over_seeds, published
 
 PUBLISHED = {
     5: published(2.53, 1.71, 1.81, 0.51, 6.06),
@@ -30,7 +30,7 @@ def run(lab: Lab) -> Table:
                 f"{count} candidates",
                 "NUS-8 and Gehler-Shi",
                 figures,
-                **over_seeds([one.scores.report()["overall"] for one in runs]),
+                **figures_over_seeds([one.scores.report()["overall"] for one in runs]),
             )
         )
     return Table("table-8", f"{table_5.where_tested(lab)} The networks are the same in all rows.", rows)

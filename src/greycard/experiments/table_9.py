@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from greycard.experiments import table_3
 from greycard.experiments.lab import Lab
-from greycard.experiments.table import Row, Table, over_seeds
+from greycard.experiments.table import Row, Table, figures_over_seeds
 
 PUBLISHED = {
     "Canon EOS-1Ds Mark III": (1.59, 1.49),
@@ -28,5 +28,7 @@ def run(lab: Lab) -> Table:
             dict(zip(COLUMNS, (scores.report()["cameras"][camera]["median"] for scores in pair), strict=True))
             for pair in zip(own.scores, together.scores, strict=True)
         ]
-        rows.append(Row(camera, "as in table 3", dict(zip(COLUMNS, figures, strict=True)), **over_seeds(medians)))
+        rows.append(
+            Row(camera, "as in table 3", dict(zip(COLUMNS, figures, strict=True)), **figures_over_seeds(medians))
+        )
     return Table("table-9", "NUS-8, scene folds: median error for each camera.", rows, COLUMNS)
