@@ -4,7 +4,7 @@
 
 Both go forward and backward on the same images of one batch, in turn, so that a busy machine slows both. The literal
 step is measured on a few images, because it takes seconds for each; the time of a step is proportional to the number of
-its images in both. greycard's step draws as many cells as the recipe does on average, and as many candidates.
+its images in both. greycard's step draws as many cells and candidates as the recipe says.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import torch
 from greycard.datasets import packed
 from greycard.thumbnail import log_image
 from greycard.training import recipe as recipes
-from greycard.training.loop import _IMAGES_AT_ONCE, TrainingCells, cells_of_epoch, choose_candidates, draw_candidates
+from greycard.training.loop import _IMAGES_AT_ONCE, TrainingCells, choose_candidates, draw_candidates
 from greycard.training.network import LikelihoodNetwork, angular_loss, literal_log_likelihoods
 
 
@@ -42,7 +42,6 @@ def main() -> None:
     candidates = choose_candidates(data, recipe).candidates[0]
     truths = torch.from_numpy(data.illuminants.astype(np.float32))
     network, cells = LikelihoodNetwork(recipe.dropout), TrainingCells(data)
-    count = round(statistics.mean(cells_of_epoch(recipe, epoch) for epoch in range(recipe.epochs)))
     generator = np.random.default_rng(0)
     batch = generator.permutation(len(data))[: recipe.batch]
     logs = [log_image(data.images[index]) for index in batch[: arguments.repeats]]
@@ -52,7 +51,7 @@ def main() -> None:
         angular_loss(estimates, truths[of_images]).sum().backward()
 
     def fast() -> None:
-        features = network.first_layer(cells.draw(batch, data.illuminants[batch], count, generator))
+        features = network.first_layer(cells.draw(batch, data.illuminants[batch], recipe.cells, generator))
         some = candidates[draw_candidates(len(candidates), recipe.step_candidates, generator)]
         for part in range(0, len(batch), _IMAGES_AT_ONCE):
             few = slice(part, part + _IMAGES_AT_ONCE)
@@ -69,7 +68,7 @@ def main() -> None:
     print(
         json.dumps(
             {
-                "cells": count,
+                "cells": recipe.cells,
                 "candidates": recipe.step_candidates or len(candidates),
                 "threads": torch.get_num_threads(),
                 "step_seconds": {"greycard": fast_time * recipe.batch, "literal": literal_time * recipe.batch},

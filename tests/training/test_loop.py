@@ -13,7 +13,6 @@ from greycard.candidates import log_prior  # noqa: E402
 from greycard.datasets.packed import concatenate  # noqa: E402
 from greycard.training.loop import (  # noqa: E402
     TrainingCells,
-    cells_of_epoch,
     choose_candidates,
     draw_batches,
     draw_candidates,
@@ -23,7 +22,7 @@ from greycard.training.loop import (  # noqa: E402
 )
 from greycard.training.recipe import Recipe  # noqa: E402
 
-QUICK = Recipe(epochs=4, batch=8, cells=16, first_cells=8, candidates=12, dropout=0.1, schedule="cosine")
+QUICK = Recipe(epochs=4, batch=8, cells=16, candidates=12, dropout=0.1, schedule="cosine")
 
 
 def weights(model):
@@ -209,13 +208,6 @@ def test_a_step_looks_at_some_of_the_candidates_or_at_all():
     assert len({candidate for some in drawn for candidate in some}) == 120
     for wanted in (0, 120, 500):
         assert draw_candidates(120, wanted, generator).tolist() == list(range(120))
-
-
-def test_the_number_of_cells_grows_by_the_same_factor():
-    recipe = Recipe(epochs=5, first_cells=16, cells=256)
-    assert [cells_of_epoch(recipe, epoch) for epoch in range(5)] == [16, 32, 64, 128, 256]
-    assert cells_of_epoch(replace(recipe, epochs=1), 0) == 16
-    assert {cells_of_epoch(Recipe(), epoch) for epoch in range(120)} == {128}
 
 
 def test_schedules():

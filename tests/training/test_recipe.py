@@ -42,7 +42,6 @@ def test_bundled_recipes_can_be_read():
         ("seed = 5000000000", "seed must be from 0"),
         ("dropout = 1.0", "dropout must be from 0 to below 1"),
         ("relight = 2", "relight must be from 0 to 1"),
-        ("first_cells = -1", "first_cells must not be negative"),
         ("step_candidates = -1", "step_candidates must not be negative"),
         ("fresh_last_layer = 1", "fresh_last_layer must be of type bool"),
         ("seed = -1", "seed must be from 0"),

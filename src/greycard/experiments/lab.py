@@ -58,10 +58,14 @@ class Lab:
         """363 further pictures of that camera, where they are at hand."""
         return self._packed("cube_challenge") if (self.data / "cube_challenge.npz").is_file() else None
 
-    def pretrained(self, *parts: Packed) -> Model:
-        """One camera-agnostic network trained on other data sets, for fine-tuning; the same for all seeds."""
-        name = "-".join(str(part.datasets[0]) for part in parts)
-        return self.trained(f"pretrained/{name}", concatenate(parts), recipes.load("many-cameras"))
+    def without(self, left_out: str, seed: int = 0) -> Model:
+        """A camera-agnostic network of the other two data sets: for unseen cameras, and to start fine-tuning from.
+
+        It is the one that `greycard crossval --by dataset --recipe many-cameras --out runs/unseen` trains, too.
+        """
+        others = [data for data in (self.gehler_shi, self.nus8, self.cube_plus) if data.datasets[0] != left_out]
+        recipe = recipes.load("many-cameras").with_seed(seed)
+        return self.trained(f"unseen/without-{left_out}-seed-{seed}", concatenate(others), recipe)
 
     def trained(self, key: str, data: Packed, recipe: Recipe, start: Model | None = None) -> Model:
         """A model of all of `data`."""

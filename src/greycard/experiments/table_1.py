@@ -11,7 +11,7 @@ def run(lab: Lab) -> Table:
     """From scratch, and pre-trained on the other two data sets."""
     data = lab.gehler_shi
     scratch = lab.cross_validated("gehler-shi/one-camera", data, recipes.load("one-camera"))
-    start = lab.pretrained(lab.nus8, lab.cube_plus)
+    start = lab.without("gehler_shi")
     tuned = lab.cross_validated("gehler-shi/fine-tune-one", data, recipes.load("fine-tune-one"), start=start)
     return Table(
         "table-1",

@@ -10,7 +10,7 @@ from greycard.training import recipe as recipes
 def run(lab: Lab) -> Table:
     """From scratch, and pre-trained on the other two data sets; geometric means over the eight cameras."""
     scratch = lab.per_camera("nus8/one-camera", lab.nus8, recipes.load("one-camera"))
-    start = lab.pretrained(lab.gehler_shi, lab.cube_plus)
+    start = lab.without("nus8")
     tuned = lab.per_camera("nus8/fine-tune-one", lab.nus8, recipes.load("fine-tune-one"), start=start)
     return Table(
         "table-2",

@@ -9,7 +9,7 @@ from greycard.training import recipe as recipes
 
 def outcomes(lab: Lab) -> tuple[Outcome, Outcome]:
     """One model for each device, and multi-device training; both pre-trained on the other two data sets."""
-    start = lab.pretrained(lab.gehler_shi, lab.cube_plus)
+    start = lab.without("nus8")
     own = lab.per_camera("nus8/scene-per-device", lab.nus8, recipes.load("fine-tune-one"), "scene_folds", start)
     recipe = recipes.load("fine-tune-many")
     return own, lab.cross_validated("nus8/scene-multi-device", lab.nus8, recipe, "scene_folds", start)

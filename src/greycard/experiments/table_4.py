@@ -21,7 +21,7 @@ def run(lab: Lab) -> Table:
     rows = []
     for name, start, before in (
         ("one-camera", None, ""),
-        ("fine-tune-one", lab.pretrained(lab.gehler_shi, lab.nus8), "Gehler-Shi and NUS-8, then "),
+        ("fine-tune-one", lab.without("cube_plus"), "Gehler-Shi and NUS-8, then "),
     ):
         scores, seconds = scores_of(lab, f"cube-plus/{name}", recipes.load(name), start)
         rows.append(

@@ -21,7 +21,7 @@ PUBLISHED = {
 
 def run(lab: Lab) -> Table:
     """As the pre-trained row of table 1, with fewer or more candidates."""
-    start = lab.pretrained(lab.nus8, lab.cube_plus)
+    start = lab.without("gehler_shi")
     rows = []
     for count, figures in PUBLISHED.items():
         recipe = replace(recipes.load("fine-tune-one"), candidates=count)

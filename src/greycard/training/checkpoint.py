@@ -32,7 +32,9 @@ class Done:
 
 def run_identity(data: Packed, recipe: Recipe, start: Model | None = None) -> str:
     """A digest of all that decides how a run ends: recipe, images, labels, cameras, and the model it starts from."""
-    content = [asdict(recipe), data.digests().tolist(), data.illuminants.round(6).tolist(), data.cameras.tolist()]
+    # Only what differs from the defaults: a key that a later version adds does not make old runs strangers.
+    settings = {key: value for key, value in asdict(recipe).items() if value != getattr(Recipe(), key)}
+    content = [settings, data.digests().tolist(), data.illuminants.round(6).tolist(), data.cameras.tolist()]
     if start is not None:
         weights = [getattr(start.network, field.name).tobytes() for field in fields(start.network)]
         content.append(hashlib.sha256(b"".join(weights)).hexdigest())

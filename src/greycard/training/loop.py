@@ -73,7 +73,7 @@ def train(
         # Each epoch has a seed of its own, so that a resumed run draws what an uninterrupted one would have drawn.
         generator = np.random.default_rng([recipe.seed, epoch])
         torch.manual_seed(int(generator.integers(2**62)))
-        batches, cells = draw_batches(sets.of_image, recipe.batch, generator), cells_of_epoch(recipe, epoch)
+        batches = draw_batches(sets.of_image, recipe.batch, generator)
         total = 0.0
         for step, batch in enumerate(batches):
             for group in optimizer.param_groups:
@@ -81,7 +81,7 @@ def train(
             candidates = sets.candidates[sets.of_image[batch[0]]]
             drawn = draw_candidates(len(candidates), recipe.step_candidates, generator)
             lights = draw_lights(data.illuminants, sets.of_image, batch, recipe.relight, generator)
-            features = network.first_layer(images.draw(batch, lights, cells, generator))
+            features = network.first_layer(images.draw(batch, lights, recipe.cells, generator))
             truths = torch.from_numpy(lights.astype(np.float32))
             optimizer.zero_grad()
             for part in range(0, len(batch), _IMAGES_AT_ONCE):
@@ -204,13 +204,6 @@ def draw_lights(
     others = generator.choice(np.flatnonzero(groups == groups[batch[0]]), len(batch))
     relit = generator.random(len(batch)) < relight
     return np.asarray(illuminants[np.where(relit, others, batch)])
-
-
-def cells_of_epoch(recipe: Recipe, epoch: int) -> int:
-    """How many cells of an image a step draws: few while the rate is high, more as it falls and noise would matter."""
-    first = recipe.first_cells or recipe.cells
-    growth = math.log(recipe.cells / first) / max(1, recipe.epochs - 1)
-    return round(first * math.exp(growth * epoch))
 
 
 def learning_rate(recipe: Recipe, epoch: float) -> float:

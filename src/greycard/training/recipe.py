@@ -28,8 +28,7 @@ class Recipe:
 
     epochs: int = 120
     batch: int = 32  # images of one camera in a step
-    cells: int = 128  # cells of an image drawn anew in each step of the last epoch
-    first_cells: int = 0  # the same in the first epoch, whence the number grows evenly; 0: as many as in the last
+    cells: int = 128  # cells of an image drawn anew in each step
     learning_rate: float = 5e-3
     schedule: Schedule = "halving"  # halved after 10, 50 and 80 of 120 epochs; or half a cosine down to 0
     dropout: float = 0.5  # after the pool
@@ -110,7 +109,7 @@ def _check_value(key: str, value: object, expected: Any, source: str) -> None:
         raise GreycardError(f"{source}: dropout must be from 0 to below 1, not {value!r}")
     if key == "relight" and not 0 <= float(str(value)) <= 1:
         raise GreycardError(f"{source}: relight must be from 0 to 1, not {value!r}")
-    if key in ("first_cells", "step_candidates") and isinstance(value, int) and value < 0:
-        raise GreycardError(f"{source}: {key} must not be negative, got {value!r}")
+    if key == "step_candidates" and isinstance(value, int) and value < 0:
+        raise GreycardError(f"{source}: step_candidates must not be negative, got {value!r}")
     if key == "seed" and isinstance(value, int) and not 0 <= value < 2**32:
         raise GreycardError(f"{source}: seed must be from 0 to 2^32 - 1, not {value!r}")
