@@ -6,13 +6,44 @@ import difflib
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import numpy as np
 
 from greycard.errors import GreycardError
 from greycard.illuminant import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ColourMatrices:
+    """What sends XYZ to a camera's RGB: one matrix (3, 3), or two that were measured under lights of two temperatures.
+
+    temperatures: those of the two lights in kelvin; empty where one matrix serves all lights.
+    """
+
+    matrices: tuple[Array, ...]
+    temperatures: tuple[float, ...] = ()
+
+    def at(self, temperature: float) -> Array:
+        """(3, 3) the matrix for a light of this colour temperature, interpolated in its inverse (DNG specification)."""
+        if not self.temperatures:
+            return self.matrices[0]
+        first, second = self.temperatures
+        share = (1 / temperature - 1 / first) / (1 / second - 1 / first)
+        share = min(1.0, max(0.0, share))
+        return np.asarray((1 - share) * self.matrices[0] + share * self.matrices[1])
+
+
+def full_name(make: Any, model: Any) -> str | None:
+    """Make and model as one name: the make's first word ("NIKON CORPORATION"), unless the model says it already."""
+    make, model = (value.strip("\0 ") if isinstance(value, str) else "" for value in (make, model))
+    maker = make.split(" ", 1)[0]
+    if not model:
+        return None
+    return model if model.lower().startswith(maker.lower()) else f"{maker} {model}"
 
 
 def find(name: str, known: Iterable[str]) -> str:

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greycard import encoding
+from greycard.camera import ColourMatrices, full_name
 from greycard.errors import GreycardError
+from greycard.illuminant import Array
 
 MOST_PIXELS = 400_000_000
 """A file that claims more pixels than this is refused before it is decoded."""
@@ -39,6 +41,9 @@ class Photo:
     black, white: (3,) stored value of no light and of saturation.
     mask: (H, W), True where a pixel is no measurement (a colour chart, a logo); or None.
     camera: make and model as the file gives them; or None. name: the file, or what to call the array.
+    matrices: what the file says of the camera's colours; or None. as_shot: (3,) the camera's own white; or None.
+    shading: (64, 64, 3) gains that undo the lens's shading, on the thumbnail's grid; or None.
+    notes: what a user should know of the file.
     """
 
     pixels: Pixels
@@ -47,6 +52,10 @@ class Photo:
     mask: NDArray[np.bool_] | None = None
     camera: str | None = None
     name: str = "pixels"
+    matrices: ColourMatrices | None = None
+    as_shot: Array | None = None
+    shading: NDArray[np.float32] | None = None
+    notes: tuple[str, ...] = ()
 
 
 def from_array(
@@ -103,15 +112,21 @@ def read(
     assume_srgb: bool = False,
     known_linear: bool = False,
 ) -> Photo:
-    """Read a linear picture: 16-bit PNG, 16-bit or float TIFF, or NPY.
+    """Read a linear picture: a RAW file, 16-bit PNG, 16-bit or float TIFF, or NPY. A RAW file brings its own levels.
 
     white: saturation level; by default the largest number that the file's bits can hold, and 1.0 for floats.
     assume_srgb: undo the sRGB curve of a picture that is known to be encoded with it; without this, 8-bit pictures
     and those whose metadata names a gamma are refused.
     known_linear: the pixels are known to be linear, whatever the file's metadata says.
     """
+    from greycard import raw
+
     path = Path(path)
     name = str(path)
+    if path.suffix.lower() in raw.SUFFIXES:
+        if np.any(np.asarray(black) != 0) or white is not None or mask is not None or assume_srgb:
+            raise GreycardError(f"{name}: a RAW file brings its own levels; leave out black, white, mask and sRGB")
+        return _read_raw(path)
     found = _decode(path)
     if found.not_linear and not (assume_srgb or known_linear):
         raise GreycardError(f"{name}: {found.not_linear}, {_NOT_LINEAR}")
@@ -119,6 +134,33 @@ def read(
         white = float(2 ** (found.bits or 8 * found.pixels.itemsize) - 1)
     photo = from_array(found.pixels, black=black, white=white, mask=mask, assume_srgb=assume_srgb, name=name)
     return replace(photo, camera=found.camera)
+
+
+def crop(picture: Photo, region: tuple[float, float, float, float]) -> Photo:
+    """A part of a photo. region: left, top, right, bottom as fractions of its width and height."""
+    left, top, right, bottom = region
+    if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
+        raise GreycardError(f"region: expected left,top,right,bottom as fractions from 0 to 1, got {region}")
+    height, width = picture.pixels.shape[:2]
+    rows = slice(round(top * height), max(round(bottom * height), round(top * height) + 1))
+    columns = slice(round(left * width), max(round(right * width), round(left * width) + 1))
+    return replace(
+        picture,
+        pixels=picture.pixels[rows, columns],
+        mask=None if picture.mask is None else picture.mask[rows, columns],
+        shading=None if picture.shading is None else _shading_of(picture.shading, region),
+    )
+
+
+def _shading_of(shading: NDArray[np.float32], region: tuple[float, float, float, float]) -> NDArray[np.float32]:
+    """Gains (n, n, 3) over a whole frame -> the same number over a part of it."""
+    from greycard.dng import bilinear
+
+    cells = len(shading)
+    centres = (np.arange(cells) + 0.5) / cells
+    left, top, right, bottom = region
+    down, across = ((low + centres * (high - low)) * cells - 0.5 for low, high in ((top, bottom), (left, right)))
+    return bilinear(shading, np.clip(down, 0, cells - 1), np.clip(across, 0, cells - 1))
 
 
 @dataclass(frozen=True)
@@ -158,6 +200,19 @@ def _decode(path: Path) -> _Found:
     except Exception as error:  # a decoder may fail in its own way on a broken file: one line for the user
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise GreycardError(f"{path}: cannot be decoded ({reason}); is it damaged or of another kind?") from error
+
+
+def _read_raw(path: Path) -> Photo:
+    from greycard import raw
+
+    try:
+        if path.stat().st_size == 0:
+            raise GreycardError(f"{path}: is empty")
+        return raw.read(path)
+    except FileNotFoundError as error:
+        raise GreycardError(f"{path}: there is no such file") from error
+    except OSError as error:
+        raise GreycardError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
 def _read_png(path: Path) -> _Found:
@@ -200,7 +255,7 @@ def _read_tiff(path: Path) -> _Found:
         if page.planarconfig == 2:
             pixels = np.moveaxis(pixels, 0, -1)
     not_linear = "holds 8-bit values" if pixels.dtype.itemsize == 1 else encoding.of_tiff(tags)
-    camera = _camera(tags.get(271), tags.get(272))
+    camera = full_name(tags.get(271), tags.get(272))
     return _Found(_three_channels(pixels, path), camera, not_linear, int(page.bitspersample))
 
 
@@ -223,15 +278,6 @@ def _three_channels(pixels: NDArray[Any], path: Path) -> NDArray[Any]:
 def _check_size(height: int, width: int, path: Path) -> None:
     if height * width > MOST_PIXELS or height * width == 0:
         raise GreycardError(f"{path}: claims {width} x {height} pixels; up to {MOST_PIXELS:,} in all are read")
-
-
-def _camera(make: Any, model: Any) -> str | None:
-    """Make and model as one name: the make's first word ("NIKON CORPORATION"), unless the model says it already."""
-    make, model = (value.strip("\0 ") if isinstance(value, str) else "" for value in (make, model))
-    maker = make.split(" ", 1)[0]
-    if not model:
-        return None
-    return model if model.lower().startswith(maker.lower()) else f"{maker} {model}"
 
 
 def _numbers(pixels: ArrayLike, name: str) -> NDArray[Any]:

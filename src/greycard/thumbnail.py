@@ -53,6 +53,8 @@ def from_photo(photo: Photo) -> Thumbnail:
         usable_area += float(area.mean()) / SIZE
         kept = area > 0.5 + 1e-6
         thumbnail[y, kept] = (columns[kept] @ sums) / area[kept, None]
+    if photo.shading is not None:
+        thumbnail *= photo.shading
     usable = round(usable_area * height * width)
     if usable < FEWEST_CELLS:
         raise GreycardError(
