@@ -17,12 +17,12 @@ def test_an_unknown_camera_is_named_with_the_nearest_and_the_known():
 
 
 def test_matrices_of_bundled_cameras():
-    matrix = camera.colour_matrix("sony slt-a57")
+    matrix = camera.colour_matrices("sony slt-a57").at(5000)
     np.testing.assert_allclose(matrix[0], [0.5991, -0.1456, -0.0455])
-    assert camera.colour_matrix("No Such Camera") is None
+    assert camera.colour_matrices("No Such Camera") is None
 
 
 def test_every_camera_of_the_bundled_model_has_a_matrix():
     from greycard import model_file
 
-    assert all(camera.colour_matrix(name) is not None for name in model_file.load().cameras)
+    assert all(camera.colour_matrices(name) is not None for name in model_file.load().cameras)

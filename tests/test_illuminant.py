@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greycard import GreycardError
-from greycard.camera import colour_matrix
+from greycard.camera import colour_matrices
 from greycard.illuminant import (
     angular_error,
     from_chromaticity,
@@ -59,7 +59,7 @@ def test_what_is_no_light_is_refused(wrong):
 
 
 def test_temperature_of_daylight_through_a_camera_matrix():
-    matrix = colour_matrix("Canon EOS 5D")
+    matrix = colour_matrices("Canon EOS 5D").at(6504)
     d65 = matrix @ [0.95047, 1.0, 1.08883]
     (found,) = temperatures(d65, matrix)
     assert found.cct == pytest.approx(6504, abs=15)
@@ -67,12 +67,12 @@ def test_temperature_of_daylight_through_a_camera_matrix():
 
 
 def test_a_light_without_temperature_has_none():
-    matrix = colour_matrix("Canon EOS 5D")
+    matrix = colour_matrices("Canon EOS 5D").at(6504)
     green = matrix @ [0.2, 1.0, 0.2]
     assert temperatures(np.maximum(green, 1e-3), matrix) == [None]
 
 
 def test_numpy_prints_as_before_after_colour_science_was_used():
     before = repr(np.array([0.1, -2.0]))
-    temperatures([0.4, 0.8, 0.5], colour_matrix("Canon EOS 5D"))
+    temperatures([0.4, 0.8, 0.5], colour_matrices("Canon EOS 5D").at(6504))
     assert repr(np.array([0.1, -2.0])) == before

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from greycard import render
-from greycard.camera import colour_matrix
+from greycard.camera import colour_matrices
 from greycard.illuminant import unit
 
 
@@ -21,7 +21,7 @@ def test_a_black_picture_can_be_rendered():
 
 def test_colours_survive_the_camera_and_back():
     """What a camera with this matrix records of sRGB colours under D65 comes back as these colours."""
-    matrix = colour_matrix("Sony SLT-A57")
+    matrix = colour_matrices("Sony SLT-A57").at(6504)
     colours = np.random.default_rng(0).uniform(0, 1, (50, 3))
     recorded = colours @ np.linalg.inv(render._XYZ_TO_SRGB).T @ matrix.T
     white = np.ones(3) @ np.linalg.inv(render._XYZ_TO_SRGB).T @ matrix.T

@@ -14,27 +14,55 @@ from typing import Any
 import numpy as np
 
 from greycard.errors import GreycardError
-from greycard.illuminant import Array
+from greycard.illuminant import Array, Temperature
+from greycard.illuminant import temperatures as light_temperatures
+
+_START = 5000.0
+"""Kelvin from which the search for a light's temperature starts."""
+_ROUNDS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class ColourMatrices:
     """What sends XYZ to a camera's RGB: one matrix (3, 3), or two that were measured under lights of two temperatures.
 
-    temperatures: those of the two lights in kelvin; empty where one matrix serves all lights.
+    calibrated_at: the temperatures of the two lights in kelvin; empty where one matrix serves all lights.
     """
 
     matrices: tuple[Array, ...]
-    temperatures: tuple[float, ...] = ()
+    calibrated_at: tuple[float, ...] = ()
 
     def at(self, temperature: float) -> Array:
         """(3, 3) the matrix for a light of this colour temperature, interpolated in its inverse (DNG specification)."""
-        if not self.temperatures:
+        if not self.temperatures_known:
             return self.matrices[0]
-        first, second = self.temperatures
+        first, second = self.calibrated_at
         share = (1 / temperature - 1 / first) / (1 / second - 1 / first)
         share = min(1.0, max(0.0, share))
         return np.asarray((1 - share) * self.matrices[0] + share * self.matrices[1])
+
+    def temperatures(self, illuminants: list[Array]) -> list[Temperature | None]:
+        """Colour temperature and Duv of lights (3,) of this camera; None as in `illuminant.temperatures`."""
+        found = light_temperatures(illuminants, self.at(_START))
+        if not self.temperatures_known:
+            return found
+        # The matrix depends on the temperature that it is to tell: a few rounds settle it (DNG specification).
+        return [self._settled(light, first) for light, first in zip(illuminants, found, strict=True)]
+
+    @property
+    def temperatures_known(self) -> bool:
+        """Whether there are two matrices to choose between."""
+        return len(self.calibrated_at) == 2
+
+    def _settled(self, light: Array, found: Temperature | None) -> Temperature | None:
+        for _ in range(_ROUNDS):
+            if found is None:
+                return None
+            (again,) = light_temperatures([light], self.at(found.cct))
+            if again is not None and abs(again.cct - found.cct) < 1:
+                return again
+            found = again
+        return found
 
 
 def full_name(make: Any, model: Any) -> str | None:
@@ -67,10 +95,10 @@ def is_known(name: str, known: Iterable[str]) -> bool:
 
 
 @cache
-def colour_matrix(name: str) -> Array | None:
-    """(3, 3) XYZ-to-camera matrix under D65 of a bundled camera, or None where it is not known."""
+def colour_matrices(name: str) -> ColourMatrices | None:
+    """The XYZ-to-camera matrix under D65 of a bundled camera, or None where it is not known."""
     matrix = _matrices().get(_key(name))
-    return None if matrix is None else np.asarray(matrix, dtype=np.float64)
+    return None if matrix is None else ColourMatrices((np.asarray(matrix, dtype=np.float64),))
 
 
 @cache

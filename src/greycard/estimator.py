@@ -14,6 +14,7 @@ from greycard import camera as cameras
 from greycard import candidates as candidate_selection
 from greycard import illuminant as illuminants
 from greycard import model_file, photo, thumbnail
+from greycard.camera import ColourMatrices
 from greycard.errors import GreycardError
 from greycard.illuminant import Array, Temperature
 from greycard.likelihood import log_likelihoods
@@ -40,6 +41,7 @@ class Estimate:
 
     illuminant: (3,) unit RGB of the posterior mean. posterior: the whole distribution over the candidates.
     camera: what took the picture, as far as is known; or None. name: the file or array that this is about.
+    matrices: what its file says of the camera's colours; or None.
     """
 
     illuminant: Array
@@ -47,6 +49,7 @@ class Estimate:
     camera: str | None
     name: str
     warnings: tuple[str, ...] = ()
+    matrices: ColourMatrices | None = None
 
     @property
     def probabilities(self) -> Array:
@@ -128,8 +131,8 @@ class Estimate:
         return self._temperatures_of([self.illuminant])[0]
 
     def _temperatures_of(self, lights: list[Array]) -> list[Temperature | None]:
-        matrix = cameras.colour_matrix(self.camera) if self.camera else None
-        return [None] * len(lights) if matrix is None else illuminants.temperatures(lights, matrix)
+        matrices = self.matrices or (cameras.colour_matrices(self.camera) if self.camera else None)
+        return [None] * len(lights) if matrices is None else matrices.temperatures(lights)
 
 
 class Estimator:

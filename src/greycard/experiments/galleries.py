@@ -43,8 +43,9 @@ def _example(lab: Lab, index: int) -> plot.Example:
     estimate = Estimator(model).estimate_thumbnail(data.images[row], camera, name=name)
 
     def rendered(light: NDArray[np.floating]) -> NDArray[np.uint8]:
-        matrix = cameras.colour_matrix(camera)
-        return render.srgb(data.images[row], light, None if matrix is None else render.camera_to_srgb(matrix))
+        matrices = cameras.colour_matrices(camera)
+        to_srgb = render.camera_to_srgb(matrices.at(6504)) if matrices else None
+        return render.srgb(data.images[row], light, to_srgb)
 
     error = float(angular_error(estimate.illuminant, truth))
     pictures = {"as photographed": np.ones(3), f"estimate, {error:.2f}°": estimate.illuminant, "truth": truth}
