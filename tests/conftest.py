@@ -13,11 +13,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pytest
 
+from greycard.candidates import CandidateSet
 from greycard.datasets import packed
 from greycard.datasets.packed import Packed
 from greycard.illuminant import unit
 from greycard.likelihood import SHAPES, Network
-from greycard.model_file import CandidateSet, Model, TrainingImages
+from greycard.model_file import Model, TrainingImages
 
 
 def _folder(variable: str) -> Path:

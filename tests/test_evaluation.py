@@ -115,7 +115,7 @@ def test_candidates_for_a_fold_come_from_the_other_folds(make_packed):
 def test_a_model_with_learned_gain_and_bias_uses_its_own_candidates(make_packed, untrained_model):
     from dataclasses import replace
 
-    from greycard.model_file import CandidateSet
+    from greycard.candidates import CandidateSet
 
     data = make_packed(6)
     own = untrained_model.cameras["Alpha One"].illuminants

@@ -5,7 +5,8 @@ import pytest
 import safetensors.numpy
 
 from greycard import GreycardError, model_file
-from greycard.model_file import CandidateSet, TrainingImages
+from greycard.candidates import CandidateSet
+from greycard.model_file import TrainingImages
 
 
 def test_a_model_comes_back_as_it_was(tmp_path, untrained_model):

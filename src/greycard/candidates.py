@@ -6,6 +6,7 @@ The three strategies of the paper (supplement, section D) behind one call, `sele
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -16,6 +17,19 @@ from greycard.illuminant import Array, from_chromaticity, to_chromaticity, unit
 
 Strategy = Literal["kmeans", "uniform", "mixture"]
 Space = Literal["rgb", "chromaticity", "log-chromaticity"]
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateSet:
+    """Candidates of a camera: illuminants (n, 3) of unit length.
+
+    bias: (n,) the log of their prior, learned or from the shares of labels; without it the prior is flat.
+    gain: (n,) factors of their log-likelihoods where they were learned with the bias.
+    """
+
+    illuminants: Array
+    gain: NDArray[np.float32] | None = None
+    bias: NDArray[np.float32] | None = None
 
 
 def select(

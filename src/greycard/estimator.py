@@ -15,10 +15,11 @@ from greycard import candidates as candidate_selection
 from greycard import illuminant as illuminants
 from greycard import model_file, photo, thumbnail
 from greycard.camera import ColourMatrices
+from greycard.candidates import CandidateSet
 from greycard.errors import GreycardError
 from greycard.illuminant import Array, Temperature
 from greycard.likelihood import log_likelihoods
-from greycard.model_file import CandidateSet, Model
+from greycard.model_file import Model
 from greycard.posterior import Posterior, posterior
 
 

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greycard import candidates as candidate_selection
+from greycard.candidates import CandidateSet
 from greycard.datasets.packed import FoldColumn, Packed
 from greycard.errors import GreycardError
 from greycard.estimator import Estimator
 from greycard.illuminant import Array, angular_error, reproduction_error, unit
-from greycard.model_file import CandidateSet, Model, TrainingImages
+from greycard.model_file import Model, TrainingImages
 from greycard.output import write_whole
 from greycard.statistics import bootstrap_interval, geometric_mean, summary
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greycard import candidates as candidate_selection
+from greycard.candidates import CandidateSet
 from greycard.errors import GreycardError
-from greycard.illuminant import Array
 from greycard.likelihood import SHAPES, Network
 from greycard.output import write_whole
 
@@ -24,19 +24,6 @@ FORMAT = 1
 """Version of the file format; a file of a newer one is refused."""
 _LARGEST = 64_000_000
 """Bytes: a larger file is no greycard model."""
-
-
-@dataclass(frozen=True, eq=False)
-class CandidateSet:
-    """Candidates of a camera: illuminants (n, 3) of unit length.
-
-    bias: (n,) the log of their prior, learned or from the shares of labels; without it the prior is flat.
-    gain: (n,) factors of their log-likelihoods where they were learned with the bias.
-    """
-
-    illuminants: Array
-    gain: NDArray[np.float32] | None = None
-    bias: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from greycard.candidates import log_prior, select
+from greycard.candidates import CandidateSet, log_prior, select
 from greycard.evaluation import LABEL_CANDIDATES, CandidateSets, label_candidates
 from greycard.experiments.lab import Lab
 from greycard.experiments.table import Row, Table, figures_over_seeds, published
-from greycard.model_file import CandidateSet, Model
+from greycard.model_file import Model
 from greycard.training.crossval import Tested, scored
 
 

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greycard import model_file
+from greycard.candidates import CandidateSet
 from greycard.datasets.packed import FoldColumn, Packed, concatenate
 from greycard.errors import GreycardError
 from greycard.estimator import Estimator
 from greycard.evaluation import CandidateSets, CandidateSource, Scores, evaluate
-from greycard.model_file import CandidateSet, Model
+from greycard.model_file import Model
 from greycard.output import write_whole
 from greycard.statistics import STATISTICS
 from greycard.training.checkpoint import Done, run_identity

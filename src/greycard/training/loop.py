@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from greycard import candidates as candidate_selection
+from greycard.candidates import CandidateSet
 from greycard.datasets.packed import Packed
 from greycard.errors import GreycardError
 from greycard.illuminant import Array
-from greycard.model_file import CandidateSet, Model, TrainingImages
+from greycard.model_file import Model, TrainingImages
 from greycard.thumbnail import SIZE, log_image
 from greycard.training import checkpoint as checkpoints
 from greycard.training.checkpoint import Done
