@@ -19,7 +19,7 @@ from greycard.illuminant import temperatures as light_temperatures
 
 _START = 5000.0
 """Kelvin from which the search for a light's temperature starts."""
-_ROUNDS = 10
+_ROUNDS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,26 +43,28 @@ class ColourMatrices:
 
     def temperatures(self, illuminants: list[Array]) -> list[Temperature | None]:
         """Colour temperature and Duv of lights (3,) of this camera; None as in `illuminant.temperatures`."""
-        found = light_temperatures(illuminants, self.at(_START))
         if not self.temperatures_known:
-            return found
-        # The matrix depends on the temperature that it is to tell: a few rounds settle it (DNG specification).
-        return [self._settled(light, first) for light, first in zip(illuminants, found, strict=True)]
+            return light_temperatures(illuminants, self.matrices[0])
+        return [self._settled(light) for light in illuminants]
 
     @property
     def temperatures_known(self) -> bool:
         """Whether there are two matrices to choose between."""
         return len(self.calibrated_at) == 2
 
-    def _settled(self, light: Array, found: Temperature | None) -> Temperature | None:
-        for _ in range(_ROUNDS):
-            if found is None:
-                return None
-            (again,) = light_temperatures([light], self.at(found.cct))
-            if again is not None and abs(again.cct - found.cct) < 1:
-                return again
-            found = again
-        return found
+    def _settled(self, light: Array) -> Temperature | None:
+        """The temperature that its own matrix tells: a few rounds settle it (DNG specification)."""
+        for start in (_START, *self.calibrated_at):  # a wrong matrix may find no temperature at all
+            guess = start
+            for _ in range(_ROUNDS):
+                (found,) = light_temperatures([light], self.at(guess))
+                if found is None:
+                    break
+                if abs(found.cct - guess) < 1:
+                    return found
+                # Half of the way, in inverse temperature: all of it may lead to and fro between two answers for ever.
+                guess = 2 / (1 / guess + 1 / found.cct)
+        return None
 
 
 def full_name(make: Any, model: Any) -> str | None:

@@ -59,6 +59,19 @@ class Tags:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class _GainMap:
+    """start, pitch: the pixels that it is about, first and every how many (down, across). plane, planes: first and how
+    many. values: (64, 64, k) gains at the centres of a thumbnail's cells; the last also serves the planes beyond k.
+    """
+
+    start: tuple[int, int]
+    pitch: tuple[int, int]
+    plane: int
+    planes: int
+    values: NDArray[np.float32]
+
+
 def tags(path: Path) -> Tags:
     """The tags of a DNG file; empty, with a note, where they cannot be read."""
     import tifffile
@@ -70,16 +83,16 @@ def tags(path: Path) -> Tags:
             head: dict[int, Any] = {tag.code: tag.value for tag in first.tags}
             sensor = next((page for page in pages if int(page.photometric) in (32803, 34892)), first)
             own: dict[int, Any] = {tag.code: tag.value for tag in sensor.tags}
+        matrices, notes = _matrices(head)
+        return Tags(
+            camera=_camera(head),
+            matrices=matrices,
+            as_shot=_as_shot(head),
+            shading=_shading(own),
+            notes=tuple(notes),
+        )
     except Exception as error:  # strangers' files fail in the parser's own way; LibRaw has read the pixels
         return Tags(notes=(f"its tags cannot be read ({' '.join(str(error).split())[:80]})",))
-    matrices, notes = _matrices(head)
-    return Tags(
-        camera=_camera(head),
-        matrices=matrices,
-        as_shot=_as_shot(head),
-        shading=_shading(own),
-        notes=tuple(notes),
-    )
 
 
 def is_usable(matrix: NDArray[np.floating]) -> bool:
@@ -98,8 +111,11 @@ def _matrices(head: dict[int, Any]) -> tuple[ColourMatrices | None, list[str]]:
     balance = _numbers(head.get(50727), 3)
     found, temperatures, notes = [], [], []
     for matrix_code, calibration_code, light_code in ((50721, 50723, 50778), (50722, 50724, 50779)):
-        numbers = _numbers(head.get(matrix_code), 9)
+        if matrix_code not in head:
+            continue
+        numbers = _numbers(head[matrix_code], 9)
         if numbers is None:
+            notes.append(f"the colour matrix in tag {matrix_code} cannot be used: it is not nine numbers")
             continue
         calibration = _numbers(head.get(calibration_code), 9)
         whole = numbers.reshape(3, 3)
@@ -111,7 +127,7 @@ def _matrices(head: dict[int, Any]) -> tuple[ColourMatrices | None, list[str]]:
             notes.append(f"the colour matrix in tag {matrix_code} cannot be used: it is singular or darkens daylight")
             continue
         found.append(whole)
-        temperatures.append(CALIBRATION_TEMPERATURES.get(int(head.get(light_code) or 0)))
+        temperatures.append(CALIBRATION_TEMPERATURES.get(head.get(light_code, 0)))
     if not found:
         return None, notes
     if len(found) == 2 and (None in temperatures or temperatures[0] == temperatures[1]):
@@ -129,7 +145,10 @@ def _numbers(value: Any, count: int) -> NDArray[np.float64] | None:
     """The numbers of a tag: as they are, or as fractions in turn numerator and denominator."""
     if value is None:
         return None
-    flat = np.asarray(value, dtype=np.float64).ravel()
+    try:
+        flat = np.asarray(value, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        return None
     if len(flat) == 2 * count:
         with np.errstate(divide="ignore", invalid="ignore"):
             flat = flat[::2] / flat[1::2]
@@ -138,23 +157,47 @@ def _numbers(value: Any, count: int) -> NDArray[np.float64] | None:
 
 def _shading(own: dict[int, Any]) -> NDArray[np.float32] | None:
     """(64, 64, 3) gains of the GainMap opcodes at the centres of a thumbnail's cells, or None where there are none."""
-    width, height = int(own.get(256, 0)), int(own.get(257, 0))
-    pattern = own.get(33422)
-    gains = np.ones((SIZE, SIZE, 3), np.float32)
-    counts = np.zeros(3)
-    sums = np.zeros((SIZE, SIZE, 3), np.float32)
-    for code in (51009, 51022):
-        for kind, data in _opcodes(own.get(code)):
-            if kind != _GAIN_MAP:
-                continue
-            found = _gain_map(data, height, width, pattern)
-            for channel, values in found:
-                sums[..., channel] += values
-                counts[channel] += 1
-    if not counts.any():
+    on_sensor, on_planes = (
+        [found for number, data in _opcodes(own.get(code)) if number == _GAIN_MAP and (found := _gain_map(data))]
+        for code in (51009, 51022)
+    )
+    if not on_sensor and not on_planes:
         return None
-    used = counts > 0
-    gains[..., used] = sums[..., used] / counts[used]
+    pattern = _pattern(own)
+    if pattern is None:
+        return _plane_gains(on_sensor + on_planes)
+    return _pattern_gains(on_sensor, pattern) * _plane_gains(on_planes)
+
+
+def _pattern(own: dict[int, Any]) -> NDArray[np.intp] | None:
+    """(p, q) channel of each place in the period of the sensor's pattern; None for a picture of three planes."""
+    size, colours = own.get(33421), own.get(33422)
+    if not isinstance(size, tuple) or not isinstance(colours, bytes) or len(size) != 2:
+        return None
+    return np.array(list(colours)).reshape(size) if 0 < size[0] * size[1] == len(colours) else None
+
+
+def _pattern_gains(maps: list[_GainMap], pattern: NDArray[np.intp]) -> NDArray[np.float32]:
+    """(64, 64, 3) gains of maps that are each about some places of a pattern (p, q), such as its first green."""
+    places = np.ones((*pattern.shape, SIZE, SIZE), np.float32)
+    for each in maps:
+        rows, columns = (
+            np.unique((start + pitch * np.arange(period)) % period)
+            for start, pitch, period in zip(each.start, each.pitch, pattern.shape, strict=True)
+        )
+        places[np.ix_(rows, columns)] *= each.values[..., 0]
+    gains = np.ones((SIZE, SIZE, 3), np.float32)
+    for channel in {0, 1, 2} & set(pattern.ravel().tolist()):
+        gains[..., channel] = places[pattern == channel].mean(axis=0)
+    return gains
+
+
+def _plane_gains(maps: list[_GainMap]) -> NDArray[np.float32]:
+    """(64, 64, 3) gains of maps that are about planes of colour."""
+    gains = np.ones((SIZE, SIZE, 3), np.float32)
+    for each in maps:
+        for channel in range(each.plane, min(each.plane + each.planes, 3)):
+            gains[..., channel] *= each.values[..., min(channel - each.plane, each.values.shape[-1] - 1)]
     return gains
 
 
@@ -171,29 +214,24 @@ def _opcodes(content: Any) -> Iterator[tuple[int, bytes]]:
         at += 16 + size
 
 
-def _gain_map(data: bytes, height: int, width: int, pattern: Any) -> list[tuple[int, NDArray[np.float32]]]:
-    """The channels that a gain map is about, each with its gains (64, 64) at the centres of a thumbnail's cells."""
-    if len(data) < 76 or min(height, width) == 0:
-        return []
+def _gain_map(data: bytes) -> _GainMap | None:
+    """What a GainMap opcode says, or None where it makes no sense."""
+    if len(data) < 76:
+        return None
     top, left, _, _, plane, planes, row_pitch, column_pitch, rows, columns = struct.unpack(">10I", data[:40])
-    spacing_v, spacing_h, origin_v, origin_h = struct.unpack(">4d", data[40:72])
+    geometry = struct.unpack(">4d", data[40:72])
     (map_planes,) = struct.unpack(">I", data[72:76])
     count = rows * columns * map_planes
-    if not 0 < count <= _LARGEST_MAP or len(data) < 76 + 4 * count:
-        return []
+    if not 0 < count <= _LARGEST_MAP or len(data) < 76 + 4 * count or not np.all(np.isfinite(geometry)):
+        return None
     points = np.frombuffer(data, ">f4", count, 76).reshape(rows, columns, map_planes).astype(np.float32)
     if not np.all(np.isfinite(points)) or np.any(points <= 0):
-        return []
+        return None
+    spacing_v, spacing_h, origin_v, origin_h = geometry
     centres = (np.arange(SIZE) + 0.5) / SIZE
     down = np.clip((centres - origin_v) / spacing_v if spacing_v else 0 * centres, 0, rows - 1)
     across = np.clip((centres - origin_h) / spacing_h if spacing_h else 0 * centres, 0, columns - 1)
-    values = bilinear(points, down, across)
-    if row_pitch == 2 and column_pitch == 2 and pattern is not None and len(pattern) == 4:
-        channel = int(pattern[2 * (top % 2) + left % 2])
-        return [(channel, values[..., 0])] if channel < 3 else []
-    return [
-        (channel, values[..., min(channel - plane, map_planes - 1)]) for channel in range(plane, min(plane + planes, 3))
-    ]
+    return _GainMap((top, left), (row_pitch, column_pitch), plane, planes, bilinear(points, down, across))
 
 
 def bilinear(points: NDArray[np.float32], down: Array, across: Array) -> NDArray[np.float32]:

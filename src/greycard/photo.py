@@ -207,12 +207,17 @@ def _read_raw(path: Path) -> Photo:
 
     try:
         if path.stat().st_size == 0:
-            raise GreycardError(f"{path}: is empty")
+            raise GreycardError(f"{path}: is empty")  # noqa: TRY301
         return raw.read(path)
+    except GreycardError:
+        raise
     except FileNotFoundError as error:
         raise GreycardError(f"{path}: there is no such file") from error
     except OSError as error:
         raise GreycardError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except Exception as error:  # what LibRaw decodes from a broken file may make no sense: one line for the user
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise GreycardError(f"{path}: cannot be decoded ({reason}); is it damaged or of another kind?") from error
 
 
 def _read_png(path: Path) -> _Found:

@@ -82,7 +82,8 @@ def read(path: Path) -> Photo:
             raise GreycardError(
                 f"{path}: LibRaw cannot read it ({reason}); is it damaged, or of another kind than its name says?"
             ) from error
-        tags = dng.tags(path) if path.suffix.lower() in (".dng", ".gpr") else dng.Tags()
+        is_dng = path.suffix.lower() in (".dng", ".gpr")
+        tags = dng.tags(path) if is_dng else dng.Tags()
         pixels, white, clipped = _planes(raw, path)
         return Photo(
             pixels,
@@ -92,7 +93,7 @@ def read(path: Path) -> Photo:
             camera=tags.camera or raw_header.camera(path),
             name=str(path),
             matrices=tags.matrices or _table_matrix(raw),
-            as_shot=tags.as_shot if tags.as_shot is not None else _as_shot(raw),
+            as_shot=tags.as_shot if is_dng else _as_shot(raw),
             shading=tags.shading,
             notes=tags.notes,
         )
@@ -171,15 +172,26 @@ def _planes(raw: rawpy.RawPy, path: Path) -> tuple[NDArray[np.float32], NDArray[
     if visible.ndim == 3:
         channels = np.array([letters.index(letter) for letter in "RGB"])
         return visible[..., :3].astype(np.float32) - black[channels], white - black[channels], None
-    if raw.raw_pattern is None or len(set(np.asarray(raw.raw_pattern).ravel().tolist())) < 3:
+    pattern = _pattern(raw)
+    if len(np.unique(pattern)) < 3:
         raise GreycardError(f"{path}: is monochrome: a sensor without colours cannot tell that of the light")
     if not {"R", "G", "B"} <= set(letters):
         raise GreycardError(f"{path}: its sensor has the colours {letters}, not red, green and blue")
-    pattern = np.asarray(raw.raw_pattern)
     colours = np.array([_CHANNELS.get(letter, -1) for letter in letters])[pattern]
     pixels, clipped = averaged(visible, colours, black[pattern], white)
     span = np.array([white - black[pattern][colours == channel].mean() for channel in range(3)], np.float32)
     return pixels, span, clipped
+
+
+def _pattern(raw: rawpy.RawPy) -> NDArray[np.intp]:
+    """(p, q) colour numbers of one period, from the corner of the visible pixels.
+
+    raw_pattern counts from the corner of the whole sensor and may hold nonsense where X-Trans has margins.
+    """
+    top, left = raw.sizes.top_margin, raw.sizes.left_margin
+    places = np.ndindex(*raw.raw_pattern.shape)
+    colours = [raw.raw_color(top + row, left + column) for row, column in places]
+    return np.array(colours, dtype=np.intp).reshape(raw.raw_pattern.shape)
 
 
 def _as_shot(raw: rawpy.RawPy) -> Array | None:
