@@ -103,7 +103,7 @@ def test_with_the_challenge_it_is_tested(lab, make_packed):
     for table in (table_4.run(lab), table_5.run(lab)):
         assert "not at hand" not in table.caption
     assert (lab.runs / "cube-plus" / "one-camera" / "all-seed-0.safetensors").exists()
-    assert len((lab.runs / "unseen" / "cube-seed-0.csv").read_text().splitlines()) == 1 + 6
+    assert len((lab.runs / "unseen" / "cube_challenge-seed-0.csv").read_text().splitlines()) == 1 + 6
 
 
 def test_tables_7_and_8_have_a_row_for_each_number_of_candidates(lab):
