@@ -12,6 +12,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
+import tifffile
 
 from greycard.candidates import CandidateSet
 from greycard.datasets import packed
@@ -31,6 +32,11 @@ def _folder(variable: str) -> Path:
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     return _folder("GREYCARD_DATA")
+
+
+@pytest.fixture(scope="session")
+def raw_folder() -> Path:
+    return _folder("GREYCARD_RAW")
 
 
 @pytest.fixture
@@ -86,6 +92,42 @@ def make_packed():
 def save_packed(data: Packed, path: Path) -> Path:
     """Write a data set as users have it on disk."""
     packed.save(data, path)
+    return path
+
+
+def fractions(values) -> list[int]:
+    """Numbers as a TIFF keeps them: numerator and denominator in turn."""
+    return [part for value in np.ravel(values) for part in (round(float(value) * 1_000_000), 1_000_000)]
+
+
+def write_dng(path: Path, stored, *, pattern: str = "RGGB", tags=None) -> Path:
+    """A DNG of a mosaic (H, W), or of three planes (H, W, 3), with a white level of 4095.
+
+    tags: {number: (TIFF type, count, value)}, added or in place of the usual ones; None leaves one out.
+    """
+    usual = {
+        271: (2, 0, "Alpha"),
+        272: (2, 0, "One"),
+        50706: (1, 4, bytes([1, 4, 0, 0])),
+        50708: (2, 0, "Unique Alpha One"),
+        50717: (4, 1, 4095),
+    }
+    if stored.ndim == 2:
+        side = round(len(pattern) ** 0.5)
+        usual[33421] = (3, 2, (side, side))
+        usual[33422] = (1, len(pattern), bytes("RGB".index(colour) for colour in pattern))
+    kept = {code: tag for code, tag in {**usual, **(tags or {})}.items() if tag is not None}
+    extra = [(code, *tag, True) for code, tag in sorted(kept.items())]
+    kind = "cfa" if stored.ndim == 2 else "linear_raw"
+    tifffile.imwrite(path, stored, photometric=kind, metadata=None, extratags=extra)
+    return path
+
+
+def change_tags(path: Path, values: dict[int, int]) -> Path:
+    """Write other numbers over tags of a TIFF, true or not."""
+    with tifffile.TiffFile(path, mode="r+b") as file:
+        for code, value in values.items():
+            file.pages.first.tags[code].overwrite(value, dtype=4 if value > 65535 else None)
     return path
 
 

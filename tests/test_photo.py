@@ -1,5 +1,6 @@
 import struct
 import zlib
+from dataclasses import replace
 
 import imagecodecs
 import numpy as np
@@ -253,3 +254,57 @@ def test_names_may_hold_any_letters(tmp_path, pixels):
     path = tmp_path / "Größe 写真.png"
     path.write_bytes(imagecodecs.png_encode(pixels))
     np.testing.assert_array_equal(photo.read(path).pixels, pixels)
+
+
+@pytest.mark.parametrize(
+    "options", [{"black": 100}, {"white": 4095}, {"mask": np.zeros((2, 2), bool)}, {"assume_srgb": True}]
+)
+def test_a_raw_file_brings_its_own_levels(tmp_path, options):
+    with pytest.raises(GreycardError, match=r"a\.dng: a RAW file brings its own levels"):
+        photo.read(tmp_path / "a.dng", **options)
+
+
+def test_a_crop_holds_the_pixels_of_its_region(pixels):
+    mask = np.zeros((40, 50), bool)
+    mask[15, 20] = True
+    whole = photo.from_array(pixels, black=10, white=65535, mask=mask, name="whole")
+    part = photo.crop(whole, (0.2, 0.25, 0.6, 0.5))
+    np.testing.assert_array_equal(part.pixels, pixels[10:20, 10:30])
+    np.testing.assert_array_equal(np.argwhere(part.mask), [[5, 10]])
+    np.testing.assert_array_equal(part.black, 10)
+    np.testing.assert_array_equal(part.white, 65535)
+    assert part.name == "whole"
+    assert photo.crop(replace(whole, mask=None), (0.2, 0.25, 0.6, 0.5)).mask is None
+    np.testing.assert_array_equal(photo.crop(whole, (0, 0, 1, 1)).pixels, pixels)
+
+
+def test_a_crop_has_the_shading_of_its_region(pixels):
+    centres = ((np.arange(64) + 0.5) / 64).astype(np.float32)
+    gains = np.broadcast_to(1 + centres[:, None, None] + 2 * centres[None, :, None], (64, 64, 3))
+    whole = replace(photo.from_array(pixels, white=65535), shading=gains)
+    part = photo.crop(whole, (0.2, 0.25, 0.6, 0.5)).shading
+    down, across = 0.25 + 0.25 * centres, 0.2 + 0.4 * centres
+    np.testing.assert_allclose(part[..., 1], 1 + down[:, None] + 2 * across[None], rtol=1e-5)
+    np.testing.assert_allclose(photo.crop(whole, (0, 0, 1, 1)).shading, gains, rtol=1e-6)
+
+
+@pytest.mark.parametrize("region", [(0.5, 0.5, 0.501, 0.501), (0.999, 0.999, 1, 1), (0, 0, 1e-9, 1e-9)])
+def test_the_smallest_crop_is_a_pixel(pixels, region):
+    assert photo.crop(photo.from_array(pixels, white=65535), region).pixels.shape == (1, 1, 3)
+
+
+@pytest.mark.parametrize(
+    "region",
+    [
+        (0.5, 0, 0.5, 1),
+        (0.6, 0, 0.5, 1),
+        (0, 0.6, 1, 0.5),
+        (-0.1, 0, 1, 1),
+        (0, 0, 1, 1.1),
+        (10, 10, 20, 20),
+        (np.nan, 0, 1, 1),
+    ],
+)
+def test_a_crop_outside_of_the_picture_is_refused(pixels, region):
+    with pytest.raises(GreycardError, match="region: expected left,top,right,bottom as fractions from 0 to 1"):
+        photo.crop(photo.from_array(pixels, white=65535), region)

@@ -1,6 +1,7 @@
 """DESIGN's "Preprocessing, defined once", point by point."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -136,3 +137,15 @@ def test_real_pictures_agree_with_their_packed_thumbnails(data_folder):
         cells = thumbnail.from_photo(photo.read(data_folder / "originals" / entry["file"], white=np.inf))
         np.testing.assert_array_equal((cells == 0).all(axis=-1), (data.images[row] == 0).all(axis=-1))
         np.testing.assert_allclose(cells, data.images[row], atol=0.51)  # the packed values are rounded
+
+
+def test_shading_multiplies_the_cells_and_leaves_masked_ones_masked():
+    pixels = flat(128, 128)
+    pixels[:4, :4] = [0.1, 0.96, 0.1]
+    pixels[64:66, 64:66] = [0.4, 0.8, 0.6]  # below saturation, though its gain lifts it above
+    gains = np.random.default_rng(0).uniform(1, 2, (64, 64, 3)).astype(np.float32)
+    bare = photo.from_array(pixels)
+    cells = thumbnail.from_photo(replace(bare, shading=gains))
+    np.testing.assert_allclose(cells, thumbnail.from_photo(bare) * gains, rtol=1e-6)
+    np.testing.assert_array_equal(cells[:2, :2], 0)
+    assert cells[32, 32, 1] == pytest.approx(0.8 * gains[32, 32, 1])

@@ -142,14 +142,19 @@ def crop(picture: Photo, region: tuple[float, float, float, float]) -> Photo:
     if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
         raise GreycardError(f"region: expected left,top,right,bottom as fractions from 0 to 1, got {region}")
     height, width = picture.pixels.shape[:2]
-    rows = slice(round(top * height), max(round(bottom * height), round(top * height) + 1))
-    columns = slice(round(left * width), max(round(right * width), round(left * width) + 1))
+    rows, columns = _pixels_of(top, bottom, height), _pixels_of(left, right, width)
     return replace(
         picture,
         pixels=picture.pixels[rows, columns],
         mask=None if picture.mask is None else picture.mask[rows, columns],
         shading=None if picture.shading is None else _shading_of(picture.shading, region),
     )
+
+
+def _pixels_of(low: float, high: float, size: int) -> slice:
+    """The pixels between two fractions of a side, at least one."""
+    start = min(round(low * size), size - 1)
+    return slice(start, max(round(high * size), start + 1))
 
 
 def _shading_of(shading: NDArray[np.float32], region: tuple[float, float, float, float]) -> NDArray[np.float32]:

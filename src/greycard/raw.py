@@ -63,7 +63,7 @@ SUFFIXES = frozenset(
         ),
     )
 )
-"""Endings of the files that LibRaw reads."""
+"""Endings of the files that LibRaw reads. Not .raw: it would guess by its size what a headerless dump holds."""
 _CHANNELS = {"R": 0, "G": 1, "B": 2}
 
 
@@ -188,10 +188,10 @@ def _pattern(raw: rawpy.RawPy) -> NDArray[np.intp]:
 
     raw_pattern counts from the corner of the whole sensor and may hold nonsense where X-Trans has margins.
     """
+    period = (1, 1) if raw.raw_pattern is None else raw.raw_pattern.shape
     top, left = raw.sizes.top_margin, raw.sizes.left_margin
-    places = np.ndindex(*raw.raw_pattern.shape)
-    colours = [raw.raw_color(top + row, left + column) for row, column in places]
-    return np.array(colours, dtype=np.intp).reshape(raw.raw_pattern.shape)
+    colours = [raw.raw_color(top + row, left + column) for row, column in np.ndindex(*period)]
+    return np.array(colours, dtype=np.intp).reshape(period)
 
 
 def _as_shot(raw: rawpy.RawPy) -> Array | None:

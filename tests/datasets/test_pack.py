@@ -125,7 +125,7 @@ def test_a_decoder_that_ends_its_process_costs_only_its_picture(tmp_path, pictur
     calls = []
     pictures[1] = replace(pictures[1], path=Deadly(pictures[1].path))
     report = pack(pictures, tmp_path / "a.npz", workers=2, progress=lambda: calls.append(1))
-    assert report.failures == [f"{pictures[1].path}: cannot be packed (its decoder ended the process)"]
+    assert report.failures == [f"{pictures[1].path}: its decoder crashed"]
     assert packed.load(tmp_path / "a.npz").names.tolist() == ["0.png", "2.png", "3.png"]
     assert len(calls) == 4
 

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import io
-import multiprocessing
-import os
 import shutil
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +23,7 @@ from greycard.errors import GreycardError
 from greycard.illuminant import Array
 from greycard.output import write_whole
 from greycard.thumbnail import Thumbnail, log_image
+from greycard.workers import Failure, each
 
 _SCALE = 65535
 """Packed value of a cell as bright as the picture's white level."""
@@ -55,17 +53,11 @@ def pack(
     parts = out.with_name(f"{out.name}.parts")
     _check_names(pictures)
     failures: dict[int, str] = {}
-    workers = workers or os.cpu_count() or 1
-    waiting = list(range(len(pictures)))
-    while waiting:
-        told, lost = _pack_all({index: pictures[index] for index in waiting}, parts, workers, progress)
-        failures |= told
-        # A decoder that dies takes its whole pool along. With one process, it was the first of those lost that did.
-        if lost and workers == 1:
-            culprit = lost.pop(0)
-            failures[culprit] = f"{pictures[culprit].path}: cannot be packed (its decoder ended the process)"
-            progress()
-        waiting, workers = lost, 1
+    for index, answer in each(partial(_pack_one, parts=parts), pictures, workers=workers):
+        if isinstance(answer, Failure):
+            path = str(pictures[index].path)
+            failures[index] = answer.reason if path in answer.reason else f"{path}: {answer.reason}"
+        progress()
     kept = [picture for index, picture in enumerate(pictures) if index not in failures]
     if kept:
         packed.save(_collect(kept, parts, out.stem), out)
@@ -78,38 +70,6 @@ def quantised(cells: Thumbnail) -> NDArray[np.uint16]:
     brightest = float(cells.max())
     scale = 1.0 if _COARSE <= brightest <= _SCALE else _SCALE / max(brightest, 1.0)
     return np.asarray(np.clip(np.round(cells * scale), 0, _SCALE), dtype=np.uint16)
-
-
-def _pack_all(
-    pictures: dict[int, LabelledPicture], parts: Path, workers: int, progress: Callable[[], object]
-) -> tuple[dict[int, str], list[int]]:
-    """Pack what can be packed; what is wrong with the others, and those that were lost with a pool that broke."""
-    failures: dict[int, str] = {}
-    lost: list[int] = []
-    running: dict[Future[None], int] = {}
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for index, picture in pictures.items():
-            try:
-                running[pool.submit(_pack_one, picture, parts)] = index
-            except BrokenProcessPool:
-                lost.append(index)
-        try:
-            for done in as_completed(running):
-                index = running[done]
-                try:
-                    done.result()
-                except BrokenProcessPool:
-                    lost.append(index)
-                    continue
-                except GreycardError as error:
-                    failures[index] = str(error)
-                except Exception as error:  # one line for the picture; the rest goes on
-                    failures[index] = f"{pictures[index].path}: cannot be packed ({error!r})"
-                progress()
-        except BaseException:  # interrupted: without this, the pool would first finish all that is waiting
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return failures, sorted(lost)
 
 
 def _pack_one(picture: LabelledPicture, parts: Path) -> None:
