@@ -85,3 +85,43 @@ def test_the_prior_is_the_share_of_lights_nearest_to_each_candidate():
     measured = np.concatenate([np.repeat(chosen[:1], 9, axis=0), chosen[1:2] * 3])
     shares = np.array([9.5, 1.5, 0.5])
     np.testing.assert_allclose(candidates.log_prior(measured, chosen), np.log(shares / shares.mean()), rtol=1e-6)
+
+
+def test_a_colour_matrix_gives_a_band_of_lights_as_the_camera_sees_them():
+    from greycard.camera import ColourMatrices, colour_matrices
+    from greycard.illuminant import temperatures
+
+    matrix = colour_matrices("Canon EOS 5D")
+    band = candidates.from_colour_matrix(matrix)
+    assert 100 < len(band.illuminants) <= 120  # the warmest have no blue left for this camera
+    assert band.illuminants.min() > 0
+    assert (band.gain, band.bias) == (None, None)
+    found = temperatures(band.illuminants[::7], matrix.at(5000))
+    assert min(light.cct for light in found) < 2500
+    assert max(light.cct for light in found) > 9000
+    assert all(-0.013 < light.duv < 0.015 for light in found)
+    # With two matrices, a light goes through the one for its temperature.
+    one, other = np.eye(3), np.diag([2.0, 1.0, 1.0])
+    two = ColourMatrices((one, other), (2000, 12_000))
+    alone, both = (candidates.from_colour_matrix(each).illuminants for each in (ColourMatrices((one,)), two))
+    np.testing.assert_allclose(both[-1], alone[-1], atol=1e-9)  # 2,000 K
+    np.testing.assert_allclose(both[0], unit(alone[0] * [2, 1, 1]), atol=1e-9)  # 12,000 K
+
+
+def test_a_matrix_that_turns_all_lights_negative_is_refused():
+    from greycard.camera import ColourMatrices
+
+    with pytest.raises(GreycardError, match="no light to positive"):
+        candidates.from_colour_matrix(ColourMatrices((-np.eye(3),)))
+
+
+def test_the_band_comes_near_to_the_lights_of_real_cameras(data_folder):
+    from greycard.camera import colour_matrices
+    from greycard.datasets import packed
+
+    for name in ("gehler_shi", "nus8", "cube_plus"):
+        data = packed.load(data_folder / f"{name}.npz")
+        for camera in np.unique(data.cameras):
+            band = candidates.from_colour_matrix(colour_matrices(str(camera))).illuminants
+            nearest = angular_error(data.illuminants[data.cameras == camera][:, None], band[None]).min(axis=1)
+            assert np.median(nearest) < 1.2

@@ -7,7 +7,7 @@ import greycard
 from greycard import GreycardError, synthetic
 from greycard.datasets import packed
 from greycard.estimator import Estimator, light_name
-from greycard.illuminant import Temperature, angular_error
+from greycard.illuminant import Temperature, angular_error, unit
 
 
 @pytest.fixture
@@ -177,9 +177,66 @@ def test_a_real_photo_gets_a_temperature_and_the_json_contract(data_folder):
         "credible_degrees",
         "alternatives",
         "warnings",
+        "as_shot",
     ]
     assert found["confidence"] is None
     assert found["credible_degrees"] == {"50": None, "90": None}
     assert 1500 < found["cct"] < 20_000
     assert {"illuminant", "probability", "cct", "name"} == set(found["alternatives"][0])
     assert found["gains"][1] == 1
+
+
+def raw_file(path, camera, matrix=None, balance=None):
+    """A small RAW file by a camera, with a colour matrix and an AnalogBalance where wanted."""
+    from conftest import fractions, write_dng
+
+    mosaic = np.random.default_rng(0).integers(200, 3000, (160, 160)).astype(np.uint16)
+    tags = {272: (2, 0, camera), 271: None}
+    if matrix is not None:
+        tags[50721] = (10, 9, fractions(matrix))
+    if balance is not None:
+        tags[50727] = (5, 3, fractions(balance))
+    return write_dng(path, mosaic, tags=tags)
+
+
+def test_which_candidates_win(tmp_path, untrained_model):
+    """Given ones, then labels of the camera, then the file's matrix, then those of all cameras."""
+    from greycard.camera import ColourMatrices
+    from greycard.candidates import from_colour_matrix
+
+    estimator, identity = Estimator(untrained_model), np.eye(3)
+    of_matrix = from_colour_matrix(ColourMatrices((identity,))).illuminants
+    of_labels = untrained_model.cameras["Alpha One"].illuminants
+
+    known = raw_file(tmp_path / "known.dng", "Alpha One", identity)
+    own = unit([[1.0, 1, 1], [1, 2, 1]])
+    np.testing.assert_allclose(estimator.estimate(known, candidates=own).candidates, own)
+    np.testing.assert_array_equal(estimator.estimate(known).candidates, of_labels)
+    unknown = raw_file(tmp_path / "unknown.dng", "Gamma Three", identity)
+    np.testing.assert_allclose(estimator.estimate(unknown).candidates, of_matrix, atol=1e-6)
+    np.testing.assert_array_equal(estimator.estimate(unknown, "Alpha One").candidates, of_labels)
+    without = estimator.estimate(raw_file(tmp_path / "without.dng", "Gamma Three"))
+    np.testing.assert_array_equal(without.candidates, untrained_model.any_camera.illuminants)
+    assert any("Gamma Three is not known" in warning for warning in without.warnings)
+
+
+def test_labels_do_not_fit_a_file_that_was_balanced_before_it_was_stored(tmp_path, untrained_model):
+    path = raw_file(tmp_path / "balanced.dng", "Alpha One", np.eye(3), balance=[2, 1, 1.5])
+    estimate = Estimator(untrained_model).estimate(path)
+    assert len(estimate.candidates) > 100  # of the matrix, AnalogBalance included; there are 12 from labels
+    assert estimate.cct is not None
+
+
+def test_a_region_is_estimated_by_itself(untrained_model):
+    pixels = np.random.default_rng(0).uniform(0.1, 0.8, (200, 200, 3))
+    estimator = Estimator(untrained_model)
+    part = estimator.estimate(pixels, "Alpha One", region=(0.5, 0.25, 1.0, 0.75))
+    cut = estimator.estimate(pixels[50:150, 100:], "Alpha One")
+    np.testing.assert_array_equal(part.probabilities, cut.probabilities)
+
+
+def test_the_chart_of_a_real_picture_is_found_where_the_cameras_own_white_is_far_off(raw_folder):
+    estimate = greycard.load().estimate(raw_folder / "canon_eos_550d_colour_chart.dng", region=(0.35, 0.05, 0.80, 0.90))
+    neutral = [0.321, 0.472, 0.207]
+    assert float(angular_error(estimate.illuminant, neutral)) < 4
+    assert float(angular_error(estimate.as_shot, neutral)) > 13

@@ -151,3 +151,29 @@ def test_labels_of_a_single_fold_leave_no_candidates(make_packed):
     data = replace(make_packed(6), folds=np.zeros(6, np.int8))
     with pytest.raises(GreycardError, match="Alpha One: all its images are in one fold"):
         label_candidates(data, "folds")
+
+
+def test_candidates_from_a_matrix_need_no_labels(make_packed, untrained_model, tmp_path):
+    from greycard.camera import read_matrices
+    from greycard.candidates import from_colour_matrix
+    from greycard.evaluation import matrix_candidates
+
+    data = make_packed(6, cameras=("Canon EOS 5D", "Sony SLT-A57"))
+    chosen = matrix_candidates(data, "folds")
+    assert set(chosen) == {("Canon EOS 5D", 0), ("Canon EOS 5D", 1), ("Canon EOS 5D", 2)} | {
+        ("Sony SLT-A57", fold) for fold in range(3)
+    }
+    assert len(evaluate(Estimator(untrained_model), data, candidates="matrix").data) == 6
+    unknown = make_packed(6)
+    with pytest.raises(GreycardError, match="Alpha One: its colour matrix is not known; give it with --cameras"):
+        evaluate(Estimator(untrained_model), unknown, candidates="matrix")
+    path = tmp_path / "cameras.json"
+    path.write_text('{"xyz_to_camera": {"Alpha One": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}}')
+    given = matrix_candidates(unknown, "folds", read_matrices(path))["Alpha One", 0]
+    np.testing.assert_allclose(
+        given.illuminants, from_colour_matrix(read_matrices(path)["Alpha One"]).illuminants, atol=1e-12
+    )
+    for wrong in ("no json", '{"xyz_to_camera": {"Alpha One": [[0, 0, 0], [0, 0, 0], [0, 0, 0]]}}', "{}"):
+        path.write_text(wrong)
+        with pytest.raises(GreycardError, match=r"cameras\.json"):
+            read_matrices(path)

@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from greycard.errors import GreycardError
 from greycard.illuminant import Array, Temperature
@@ -101,6 +103,28 @@ def colour_matrices(name: str) -> ColourMatrices | None:
     """The XYZ-to-camera matrix under D65 of a bundled camera, or None where it is not known."""
     matrix = _matrices().get(_key(name))
     return None if matrix is None else ColourMatrices((np.asarray(matrix, dtype=np.float64),))
+
+
+def read_matrices(path: Path) -> dict[str, ColourMatrices]:
+    """The matrices in a JSON file {"xyz_to_camera": {camera: [[...], [...], [...]]}}, by camera."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))["xyz_to_camera"]
+        found = {str(camera): np.asarray(matrix, dtype=np.float64) for camera, matrix in content.items()}
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise GreycardError(
+            f'{path}: expected JSON {{"xyz_to_camera": {{camera: 3 x 3 numbers}}}} ({error})'
+        ) from error
+    wrong = next((camera for camera, matrix in found.items() if not is_usable(matrix)), None)
+    if wrong:
+        raise GreycardError(f"{path}: the matrix of {wrong} is not 3 x 3, or singular, or darkens daylight")
+    return {camera: ColourMatrices((matrix,)) for camera, matrix in found.items()}
+
+
+def is_usable(matrix: NDArray[np.floating]) -> bool:
+    """Whether an XYZ-to-camera matrix (3, 3) can be inverted and sends daylight to positive values."""
+    if matrix.shape != (3, 3) or not np.all(np.isfinite(matrix)) or abs(float(np.linalg.det(matrix))) < 1e-6:
+        return False
+    return bool(np.all(matrix @ [0.9505, 1.0, 1.0888] > 0))
 
 
 @cache

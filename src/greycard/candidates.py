@@ -1,19 +1,21 @@
-"""Choosing candidate illuminants for a camera from illuminants that were measured with it.
+"""Choosing candidate illuminants for a camera: from lights that were measured with it, or from its colour matrix.
 
-The three strategies of the paper (supplement, section D) behind one call, `select`.
+`select` has the three strategies of the paper (supplement, section D); `from_colour_matrix` needs no measured light.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from greycard.camera import ColourMatrices
 from greycard.errors import GreycardError
-from greycard.illuminant import Array, from_chromaticity, to_chromaticity, unit
+from greycard.illuminant import Array, colour_science, from_chromaticity, to_chromaticity, unit
 
 Strategy = Literal["kmeans", "uniform", "mixture"]
 Space = Literal["rgb", "chromaticity", "log-chromaticity"]
@@ -55,6 +57,31 @@ def select(
     if strategy == "mixture":
         return _mixture(measured, n, seed)
     return _kmeans(measured, n, space, seed)
+
+
+def from_colour_matrix(matrices: ColourMatrices) -> CandidateSet:
+    """Candidates for a camera of which only the colour matrix is known: a band of lights, as the camera sees them.
+
+    The band lies around the Planckian locus: 24 temperatures from 2,000 to 12,000 K, evenly spaced in mired, each at
+    five distances from the locus. Its prior is flat.
+    """
+    xyz, temperatures = _band()
+    seen = np.stack([matrices.at(cct) @ light for light, cct in zip(xyz, temperatures, strict=True)])
+    positive = np.all(seen > 0, axis=1)
+    if not positive.any():
+        raise GreycardError("colour matrix: it sends no light to positive red, green and blue")
+    return CandidateSet(unit(seen[positive]))
+
+
+@cache
+def _band() -> tuple[Array, Array]:
+    """Lights (n, 3) in XYZ with Y = 1, and their temperatures (n,) in kelvin (Ohno 2014)."""
+    colour = colour_science()
+    temperatures = 1e6 / np.linspace(1e6 / 12_000, 1e6 / 2_000, 24)
+    band = [(cct, duv) for cct in temperatures for duv in np.linspace(-0.012, 0.014, 5)]
+    uv = np.array([colour.temperature.CCT_to_uv_Ohno2013(np.array(light)) for light in band])
+    xyz = colour.xy_to_XYZ(colour.UCS_uv_to_xy(uv))
+    return np.asarray(xyz, dtype=np.float64), np.array([cct for cct, _ in band])
 
 
 def log_prior(illuminants: ArrayLike, candidates: ArrayLike) -> NDArray[np.float32]:

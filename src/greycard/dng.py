@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greycard.camera import ColourMatrices, full_name
+from greycard.camera import ColourMatrices, full_name, is_usable
 from greycard.illuminant import Array, unit
 from greycard.thumbnail import SIZE
 
@@ -49,13 +49,14 @@ CALIBRATION_TEMPERATURES = {
 class Tags:
     """What was found; a note says what was there but could not be used.
 
-    as_shot: (3,) unit illuminant. shading: (64, 64, 3) gains on the thumbnail's grid.
+    as_shot: (3,) unit illuminant. shading: (64, 64, 3) gains on the thumbnail's grid. balanced: as in `photo.Photo`.
     """
 
     camera: str | None = None
     matrices: ColourMatrices | None = None
     as_shot: Array | None = None
     shading: NDArray[np.float32] | None = None
+    balanced: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -89,17 +90,11 @@ def tags(path: Path) -> Tags:
             matrices=matrices,
             as_shot=_as_shot(head),
             shading=_shading(own),
+            balanced=_balanced(head),
             notes=tuple(notes),
         )
     except Exception as error:  # strangers' files fail in the parser's own way; LibRaw has read the pixels
         return Tags(notes=(f"its tags cannot be read ({' '.join(str(error).split())[:80]})",))
-
-
-def is_usable(matrix: NDArray[np.floating]) -> bool:
-    """Whether an XYZ-to-camera matrix (3, 3) can be inverted and sends daylight to positive values."""
-    if matrix.shape != (3, 3) or not np.all(np.isfinite(matrix)) or abs(float(np.linalg.det(matrix))) < 1e-6:
-        return False
-    return bool(np.all(matrix @ [0.9505, 1.0, 1.0888] > 0))
 
 
 def _camera(head: dict[int, Any]) -> str | None:
@@ -134,6 +129,12 @@ def _matrices(head: dict[int, Any]) -> tuple[ColourMatrices | None, list[str]]:
         notes.append("the calibration illuminants are not known: the second colour matrix alone is used")
         return ColourMatrices((found[1],)), notes
     return ColourMatrices(tuple(found), tuple(t for t in temperatures if t) if len(found) == 2 else ()), notes
+
+
+def _balanced(head: dict[int, Any]) -> bool:
+    """Whether AnalogBalance says that the stored values went through gains of their own for red, green and blue."""
+    balance = _numbers(head.get(50727), 3)
+    return balance is not None and bool(np.ptp(balance) > 1e-3 * np.max(np.abs(balance)))
 
 
 def _as_shot(head: dict[int, Any]) -> Array | None:

@@ -20,6 +20,7 @@ from greycard.errors import GreycardError
 from greycard.illuminant import Array, Temperature
 from greycard.likelihood import log_likelihoods
 from greycard.model_file import Model
+from greycard.photo import Photo
 from greycard.posterior import Posterior, posterior
 
 
@@ -42,7 +43,8 @@ class Estimate:
 
     illuminant: (3,) unit RGB of the posterior mean. posterior: the whole distribution over the candidates.
     camera: what took the picture, as far as is known; or None. name: the file or array that this is about.
-    matrices: what its file says of the camera's colours; or None.
+    matrices: what its file says of the camera's colours; or None. as_shot: (3,) unit RGB of what the camera took for
+    white; or None.
     """
 
     illuminant: Array
@@ -51,6 +53,7 @@ class Estimate:
     name: str
     warnings: tuple[str, ...] = ()
     matrices: ColourMatrices | None = None
+    as_shot: Array | None = None
 
     @property
     def probabilities(self) -> Array:
@@ -125,6 +128,7 @@ class Estimate:
                 for other in self.alternatives(3)
             ],
             "warnings": list(self.warnings),
+            "as_shot": None if self.as_shot is None else [round(value, 6) for value in self.as_shot.tolist()],
         }
 
     @cached_property
@@ -134,6 +138,18 @@ class Estimate:
     def _temperatures_of(self, lights: list[Array]) -> list[Temperature | None]:
         matrices = self.matrices or (cameras.colour_matrices(self.camera) if self.camera else None)
         return [None] * len(lights) if matrices is None else matrices.temperatures(lights)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A thumbnail without a file: what a `Photo` tells, as far as it is known."""
+
+    name: str
+    camera: str | None
+    matrices: ColourMatrices | None = None
+    as_shot: Array | None = None
+    balanced: bool = False
+    notes: tuple[str, ...] = ()
 
 
 class Estimator:
@@ -161,22 +177,22 @@ class Estimator:
         white: ArrayLike | None = None,
         mask: ArrayLike | None = None,
         assume_srgb: bool = False,
+        region: tuple[float, float, float, float] | None = None,
     ) -> Estimate:
         """Estimate the light of a file or of linear pixels (H, W, 3).
 
-        camera: whose candidates to use; by default those of the camera that the file names, and where that is not
-        known, those of all cameras, with a warning.
-        candidates: (n, 3) candidates of your own instead, or a set with a prior. The rest is as in `photo.read` and
-        `photo.from_array`.
+        camera: whose candidates to use; by default those of the camera that the file names; where that is not known,
+        candidates from the colour matrix in the file; and where there is none, those of all cameras, with a warning.
+        candidates: (n, 3) candidates of your own instead, or a set with a prior. region: look at this part only: left,
+        top, right, bottom as fractions. The rest is as in `photo.read` and `photo.from_array`.
         """
         if isinstance(source, str | Path):
             picture = photo.read(source, black=black, white=white, mask=mask, assume_srgb=assume_srgb)
         else:
             picture = photo.from_array(source, black=black, white=white, mask=mask, assume_srgb=assume_srgb)
-        cells = thumbnail.from_photo(picture)
-        return self.estimate_thumbnail(
-            cells, camera, camera_of_file=picture.camera, candidates=candidates, name=picture.name
-        )
+        if region is not None:
+            picture = photo.crop(picture, region)
+        return self._estimate(thumbnail.from_photo(picture), picture, camera, candidates)
 
     def estimate_thumbnail(
         self,
@@ -192,26 +208,50 @@ class Estimator:
         camera: whose candidates to use; a name that is not known is an error. camera_of_file: what took the picture
         as far as its source says; used where `camera` is not given, and only warned about where it is not known.
         """
-        cells = np.asarray(cells)
-        image = thumbnail.log_image(cells, name)
-        known, chosen, warnings = self._candidates(camera, camera_of_file, candidates)
+        source = _Source(name, camera_of_file)
+        return self._estimate(np.asarray(cells), source, camera, candidates)
+
+    def _estimate(
+        self,
+        cells: NDArray[np.generic],
+        source: Photo | _Source,
+        camera: str | None,
+        candidates: ArrayLike | CandidateSet | None,
+    ) -> Estimate:
+        """The three stages: candidates, likelihood, posterior."""
+        image = thumbnail.log_image(cells, source.name)
+        known, chosen, warnings = self._candidates(source, camera, candidates)
         scores = log_likelihoods(self.model.network, image, chosen.illuminants)
         result = posterior(scores, chosen.illuminants, chosen.gain, chosen.bias)
-        return Estimate(result.mean(), result, known, name, (*warnings, *_picture_warnings(cells, result)))
+        return Estimate(
+            result.mean(),
+            result,
+            known,
+            source.name,
+            (*source.notes, *warnings, *_picture_warnings(cells, result)),
+            source.matrices,
+            source.as_shot,
+        )
 
     def _candidates(
-        self, camera: str | None, camera_of_file: str | None, given: ArrayLike | CandidateSet | None
+        self, source: Photo | _Source, camera: str | None, given: ArrayLike | CandidateSet | None
     ) -> tuple[str | None, CandidateSet, list[str]]:
-        """Name of the camera, candidates and warnings: those given, the camera's own, or those of all cameras."""
+        """Name of the camera, candidates and warnings.
+
+        Those given; or those from labels of the camera, named by the user or else by the file; or those from the file's
+        colour matrix; or those of all cameras.
+        """
         if given is not None:
             given = given if isinstance(given, CandidateSet) else CandidateSet(candidate_selection.check(given))
-            return camera or camera_of_file, given, []
-        if camera is None and camera_of_file and cameras.is_known(camera_of_file, self.model.cameras):
-            camera = camera_of_file
+            return camera or source.camera, given, []
+        if camera is None and source.camera and not source.balanced:
+            camera = source.camera if cameras.is_known(source.camera, self.model.cameras) else None
         if camera is not None:
             known = cameras.find(camera, self.model.cameras)
             return known, self.model.cameras[known], []
-        return camera_of_file, self.model.any_camera, self._shared_candidates_warning(camera_of_file)
+        if source.matrices is not None:
+            return source.camera, candidate_selection.from_colour_matrix(source.matrices), []
+        return source.camera, self.model.any_camera, self._shared_candidates_warning(source.camera)
 
     def _shared_candidates_warning(self, camera_of_file: str | None) -> list[str]:
         everybodys = self.model.any_camera.illuminants

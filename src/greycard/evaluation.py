@@ -12,7 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from greycard import camera as cameras
 from greycard import candidates as candidate_selection
+from greycard.camera import ColourMatrices
 from greycard.candidates import CandidateSet
 from greycard.datasets.packed import FoldColumn, Packed
 from greycard.errors import GreycardError
@@ -22,7 +24,7 @@ from greycard.model_file import Model, TrainingImages
 from greycard.output import write_whole
 from greycard.statistics import bootstrap_interval, geometric_mean, summary
 
-CandidateSource = Literal["labels", "model"]
+CandidateSource = Literal["labels", "matrix", "model"]
 CandidateSets = Mapping[tuple[str, int], CandidateSet]
 """Candidates for each (camera, fold)."""
 LABEL_CANDIDATES = 120
@@ -98,8 +100,9 @@ def evaluate(
     """Estimate every image that the model has not seen, and compare with the truth.
 
     candidates: "labels" takes the candidates for a fold from the labels of the camera's other folds; "model" takes
-    those that the model carries for the camera; or a set for each (camera, fold). The default is "labels", except for a
-    model that has learned gain and bias for its own candidates.
+    those that the model carries for the camera; "matrix" those that the camera's bundled colour matrix gives, without
+    any label; or a set for each (camera, fold). The default is "labels", except for a model that has learned gain and
+    bias for its own candidates.
     include_seen: score also images that the model was trained on; their number is then part of the report.
     progress: called after each image.
     """
@@ -113,7 +116,11 @@ def evaluate(
         )
     scored = data if include_seen else data.where(~known)
     # Candidates may come from the labels of seen images: these are labels of other folds, not of a scored image.
-    chosen = label_candidates(data, folds) if candidates == "labels" else candidates
+    chosen = candidates
+    if candidates == "labels":
+        chosen = label_candidates(data, folds)
+    elif candidates == "matrix":
+        chosen = matrix_candidates(data, folds)
     estimates = []
     rows = zip(scored.images, scored.cameras, scored.names, getattr(scored, folds), strict=True)
     for image, camera, name, fold in rows:
@@ -128,7 +135,7 @@ def _candidate_source(
 ) -> CandidateSource:
     """Where the candidates come from: as asked for, or what suits the model; refused where that cannot be had."""
     learned = model.any_camera.gain is not None
-    if candidates == "labels" and learned:
+    if candidates in ("labels", "matrix") and learned:
         raise GreycardError(
             f"the model {model.name!r} has learned gain and bias for its own candidates, others would not do "
             "it justice; use --candidates model"
@@ -157,6 +164,21 @@ def label_candidates(data: Packed, folds: FoldColumn, n: int = LABEL_CANDIDATES)
                 )
             chosen = candidate_selection.select(labels, n)
             found[str(camera), int(fold)] = CandidateSet(chosen, bias=candidate_selection.log_prior(labels, chosen))
+    return found
+
+
+def matrix_candidates(
+    data: Packed, folds: FoldColumn, matrices: Mapping[str, ColourMatrices] | None = None
+) -> CandidateSets:
+    """Candidates for each (camera, fold) from the camera's colour matrix: one of those given, or the bundled one."""
+    found: dict[tuple[str, int], CandidateSet] = {}
+    for camera in np.unique(data.cameras):
+        matrix = (matrices or {}).get(str(camera)) or cameras.colour_matrices(str(camera))
+        if matrix is None:
+            raise GreycardError(f"{camera}: its colour matrix is not known; give it with --cameras")
+        chosen = candidate_selection.from_colour_matrix(matrix)
+        for fold in np.unique(getattr(data, folds)[data.cameras == camera]):
+            found[str(camera), int(fold)] = chosen
     return found
 
 

@@ -43,7 +43,8 @@ class Photo:
     camera: make and model as the file gives them; or None. name: the file, or what to call the array.
     matrices: what the file says of the camera's colours; or None. as_shot: (3,) the camera's own white; or None.
     shading: (64, 64, 3) gains that undo the lens's shading, on the thumbnail's grid; or None.
-    notes: what a user should know of the file.
+    balanced: the file's values went through a white balance before they were stored, so that lights measured with other
+    files of the camera do not fit them; its matrices do. notes: what a user should know of the file.
     """
 
     pixels: Pixels
@@ -55,6 +56,7 @@ class Photo:
     matrices: ColourMatrices | None = None
     as_shot: Array | None = None
     shading: NDArray[np.float32] | None = None
+    balanced: bool = False
     notes: tuple[str, ...] = ()
 
 

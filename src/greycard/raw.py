@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greycard import dng, raw_header
-from greycard.camera import ColourMatrices
+from greycard.camera import ColourMatrices, is_usable
 from greycard.errors import GreycardError
 from greycard.illuminant import Array, unit
 from greycard.photo import MOST_PIXELS, Photo
@@ -95,6 +95,7 @@ def read(path: Path) -> Photo:
             matrices=tags.matrices or _table_matrix(raw),
             as_shot=tags.as_shot if is_dng else _as_shot(raw),
             shading=tags.shading,
+            balanced=tags.balanced,
             notes=tags.notes,
         )
     finally:
@@ -203,4 +204,4 @@ def _as_shot(raw: rawpy.RawPy) -> Array | None:
 def _table_matrix(raw: rawpy.RawPy) -> ColourMatrices | None:
     """The matrix for D65 that LibRaw has in its table for the maker's own formats; zeros where it has none."""
     matrix = np.asarray(raw.rgb_xyz_matrix, dtype=np.float64)[:3]
-    return ColourMatrices((matrix,)) if dng.is_usable(matrix) else None
+    return ColourMatrices((matrix,)) if is_usable(matrix) else None

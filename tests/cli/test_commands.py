@@ -242,3 +242,28 @@ def test_demo_writes_pictures_and_knows_its_error(run, tmp_path):
     assert "degrees" in out
     for name in ("before.png", "after.png", "posterior.png"):
         assert imagecodecs.png_decode((tmp_path / "demo" / name).read_bytes()).std() > 5
+
+
+def test_raw_files_are_compared_with_the_cameras_own_white(run, model_path, tmp_path):
+    from conftest import fractions, write_dng
+
+    mosaic = np.random.default_rng(0).integers(200, 3000, (160, 160)).astype(np.uint16)
+    path = write_dng(tmp_path / "a.dng", mosaic, tags={50728: (5, 3, fractions([0.5, 1, 0.8]))})
+    line = json.loads(run("estimate", path, "--model", model_path, "--json")[1])
+    np.testing.assert_allclose(line["as_shot"], np.array([0.5, 1, 0.8]) / np.linalg.norm([0.5, 1, 0.8]), atol=1e-5)
+    code, out, _ = run("estimate", path, "--model", model_path, "--as-shot", "--region", "0,0,0.9,0.9")
+    assert code == 0
+    assert "2.000, 1.250" in out
+    assert "degrees" in out
+    assert "--region" in run("estimate", path, "--region", "a,b")[2]
+
+
+def test_evaluate_takes_candidates_from_colour_matrices(run, model_path, make_packed, tmp_path):
+    path = save_packed(make_packed(6), tmp_path / "set.npz")
+    cameras = tmp_path / "cameras.json"
+    cameras.write_text('{"xyz_to_camera": {"Alpha One": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}}')
+    arguments = ("evaluate", path, "--model", model_path, "--cameras", cameras)
+    code, out, _ = run(*arguments, "--candidates", "matrix", "--json")
+    assert code == 0
+    assert json.loads(out)["overall"]["n"] == 6
+    assert "--candidates matrix" in run(*arguments)[2]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Answer = tuple[str, Estimate | str]  # a file's name, and its estimate or why it has none
 
-Files = Annotated[list[Path], typer.Argument(help="Linear pictures: 16-bit PNG or TIFF, NPY, or packed .npz.")]
+Files = Annotated[list[Path], typer.Argument(help="RAW files; linear 16-bit PNG or TIFF, NPY; or packed .npz.")]
 
 
 def command(
@@ -32,6 +32,12 @@ def command(
         float | None, typer.Option(help="Stored value of saturation, or inf; default 65535, for floats 1.")
     ] = None,
     assume_srgb: Annotated[bool, typer.Option("--assume-srgb", help="Undo an sRGB curve first.")] = False,
+    region: Annotated[
+        str | None, typer.Option(help="Look at this part only: left,top,right,bottom as fractions of the frame.")
+    ] = None,
+    as_shot: Annotated[
+        bool, typer.Option("--as-shot", help="Compare with the white that the camera chose (RAW files).")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """Estimate the colour of the light in pictures.
@@ -43,7 +49,8 @@ def command(
 
     estimator = load(model)
     given = _read_candidates(candidates) if candidates else None
-    levels: dict[str, Any] = {"black": black, "white": white, "assume_srgb": assume_srgb}
+    part = _read_region(region) if region else None
+    levels: dict[str, Any] = {"black": black, "white": white, "assume_srgb": assume_srgb, "region": part}
 
     def answers() -> Iterator[Answer]:
         with bar() as progress:
@@ -53,7 +60,7 @@ def command(
                 else:
                     yield _answer(str(path), partial(estimator.estimate, path, camera, candidates=given, **levels))
 
-    failed = _print_json(answers()) if as_json else _print_table(answers())
+    failed = _print_json(answers()) if as_json else _print_table(answers(), as_shot)
     if failed:
         raise typer.Exit(1)
 
@@ -75,8 +82,8 @@ def _packed(
     from greycard.datasets import packed
     from greycard.errors import GreycardError
 
-    if levels != {"black": 0.0, "white": None, "assume_srgb": False}:
-        yield str(path), f"{path}: --black, --white and --assume-srgb do not apply to packed thumbnails"
+    if levels != {"black": 0.0, "white": None, "assume_srgb": False, "region": None}:
+        yield str(path), f"{path}: --black, --white, --assume-srgb and --region do not apply to packed thumbnails"
         return
     try:
         data = packed.load(path)
@@ -98,13 +105,13 @@ def _print_json(answers: Iterator[Answer]) -> int:
     return failed
 
 
-def _print_table(answers: Iterator[Answer]) -> int:
+def _print_table(answers: Iterator[Answer], as_shot: bool) -> int:
     from rich.console import Console
     from rich.markup import escape
 
     from greycard.cli.terminal import table as new_table
 
-    table = new_table("file", "light", "gains r, b", "it may have been")
+    table = new_table("file", "light", "gains r, b", "it may have been", *(["as shot"] if as_shot else []))
     notes, failures = [], []
     for _, answer in answers:
         if isinstance(answer, str):
@@ -117,6 +124,7 @@ def _print_table(answers: Iterator[Answer]) -> int:
             _light(answer.illuminant, answer.cct) + duv,
             f"{answer.gains[0]:.3f}, {answer.gains[2]:.3f}",
             "\n".join(others),
+            *([_as_shot(answer)] if as_shot else []),
         )
         notes += [f"{answer.name}: {warning}" for warning in answer.warnings]
     if table.row_count:
@@ -132,6 +140,26 @@ def _light(illuminant: Array, cct: float | None, prefix: str = "") -> str:
     """A light in a few letters: its temperature, or its colour where that is not known."""
     colour = "({:.3f}, {:.3f}, {:.3f})".format(*illuminant) if cct is None else f"{cct:.0f} K"
     return f"{prefix} {colour}".strip()
+
+
+def _as_shot(answer: Estimate) -> str:
+    """The camera's own white as gains, and how far it is from the estimate."""
+    from greycard.illuminant import angular_error, gains
+
+    if answer.as_shot is None:
+        return "not told"
+    red, _, blue = gains(answer.as_shot).tolist()
+    return f"{red:.3f}, {blue:.3f}\n{float(angular_error(answer.as_shot, answer.illuminant)):.1f} degrees away"
+
+
+def _read_region(text: str) -> tuple[float, float, float, float]:
+    from greycard.errors import GreycardError
+
+    try:
+        left, top, right, bottom = (float(word) for word in text.split(","))
+    except ValueError as error:
+        raise GreycardError(f"--region: expected left,top,right,bottom as fractions, got {text!r}") from error
+    return left, top, right, bottom
 
 
 def _read_candidates(path: Path) -> list[list[float]]:

@@ -10,18 +10,22 @@ import typer
 
 if TYPE_CHECKING:
     from greycard.datasets.packed import Packed
-    from greycard.evaluation import Scores
+    from greycard.evaluation import CandidateSets, CandidateSource, Scores
 
 
 def command(
     data: Annotated[Path, typer.Argument(help="A packed data set (.npz).")],
     model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
     candidates: Annotated[
-        Literal["labels", "model"] | None,
+        Literal["labels", "matrix", "model"] | None,
         typer.Option(
-            help="From the labels of the other folds (the default), or the model's own (the default where it has "
-            "learned gain and bias for them)."
+            help="From the labels of the other folds (the default), from the camera's colour matrix, or the model's "
+            "own (the default where it has learned gain and bias for them)."
         ),
+    ] = None,
+    cameras: Annotated[
+        Path | None,
+        typer.Option(help="JSON file of colour matrices, for --candidates matrix; default: the bundled ones."),
     ] = None,
     folds: Annotated[Literal["folds", "scene_folds"], typer.Option(help="Which split.")] = "folds",
     predictions: Annotated[Path | None, typer.Option(help="Score this CSV (name, r, g, b) instead of a model.")] = None,
@@ -47,7 +51,7 @@ def command(
     if predictions:
         scores = read_predictions(predictions, dataset)
     else:
-        scores = _run_model(dataset, model, candidates, folds, include_seen)
+        scores = _run_model(dataset, model, _source(dataset, candidates, cameras, folds), folds, include_seen)
     report: dict[str, Any] = scores.report() | {"left_out_as_seen": len(dataset) - len(scores.data)}
     if against:
         other = read_predictions(against, scores.data)
@@ -60,10 +64,28 @@ def command(
         print_report(report)
 
 
+def _source(
+    dataset: Packed,
+    candidates: Literal["labels", "matrix", "model"] | None,
+    cameras: Path | None,
+    folds: Literal["folds", "scene_folds"],
+) -> CandidateSource | CandidateSets | None:
+    """Whence the candidates come; a file of colour matrices is read here."""
+    from greycard.camera import read_matrices
+    from greycard.errors import GreycardError
+    from greycard.evaluation import matrix_candidates
+
+    if cameras is None:
+        return candidates
+    if candidates != "matrix":
+        raise GreycardError("--cameras belongs to --candidates matrix")
+    return matrix_candidates(dataset, folds, read_matrices(cameras))
+
+
 def _run_model(
     dataset: Packed,
     model: str | None,
-    candidates: Literal["labels", "model"] | None,
+    candidates: CandidateSource | CandidateSets | None,
     folds: Literal["folds", "scene_folds"],
     include_seen: bool,
 ) -> Scores:
