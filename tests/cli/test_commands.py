@@ -267,3 +267,19 @@ def test_evaluate_takes_candidates_from_colour_matrices(run, model_path, make_pa
     assert code == 0
     assert json.loads(out)["overall"]["n"] == 6
     assert "--candidates matrix" in run(*arguments)[2]
+
+
+def test_many_files_are_answered_in_their_order_and_a_broken_one_costs_itself_only(run, model_path, tmp_path):
+    from conftest import write_dng
+
+    mosaic = np.random.default_rng(0).integers(200, 3000, (160, 160)).astype(np.uint16)
+    paths = [write_dng(tmp_path / f"{number}.dng", mosaic) for number in range(4)]
+    paths[1].write_bytes(paths[1].read_bytes()[:300])
+    before = [path.read_bytes() for path in paths]
+    code, out, _ = run("estimate", *paths, "--model", model_path, "--workers", "2", "--json")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert code == 1
+    assert [line["file"] for line in lines] == [str(path) for path in paths]
+    assert ["error" in line for line in lines] == [False, True, False, False]
+    assert str(paths[1]) in lines[1]["error"]
+    assert [path.read_bytes() for path in paths] == before

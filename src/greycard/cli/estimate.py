@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,31 +38,68 @@ def command(
     as_shot: Annotated[
         bool, typer.Option("--as-shot", help="Compare with the white that the camera chose (RAW files).")
     ] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """Estimate the colour of the light in pictures.
 
     Exits with 1 if any file failed; the others are answered all the same.
     """
-    from greycard.cli.terminal import bar
     from greycard.estimator import load
 
-    estimator = load(model)
+    load(model)  # what is wrong with a model is said once, not for every file
     given = _read_candidates(candidates) if candidates else None
     part = _read_region(region) if region else None
     levels: dict[str, Any] = {"black": black, "white": white, "assume_srgb": assume_srgb, "region": part}
 
     def answers() -> Iterator[Answer]:
-        with bar() as progress:
-            for path in progress.track(files, description="estimating") if len(files) > 1 else files:
-                if path.suffix.lower() == ".npz":
-                    yield from _packed(estimator, path, camera, given, levels)
-                else:
-                    yield _answer(str(path), partial(estimator.estimate, path, camera, candidates=given, **levels))
+        sets = [path for path in files if path.suffix.lower() == ".npz"]
+        pictures = [path for path in files if path not in sets]
+        task = partial(_estimate, model=model, camera=camera, candidates=given, **levels)
+        yield from _pictures(task, pictures, workers)
+        for path in sets:
+            yield from _packed(load(model), path, camera, given, levels)
 
     failed = _print_json(answers()) if as_json else _print_table(answers(), as_shot)
     if failed:
         raise typer.Exit(1)
+
+
+def _estimate(path: Path, *, model: str | None, **options: Any) -> Estimate:
+    """One picture; in a process of its own where there are several, or where LibRaw decodes it."""
+    return _estimator(model).estimate(path, **options)
+
+
+@cache
+def _estimator(model: str | None) -> Estimator:
+    from greycard.estimator import load
+
+    return load(model)
+
+
+def _pictures(task: Callable[[Path], Estimate], paths: list[Path], workers: int | None) -> Iterator[Answer]:
+    """Every picture with its estimate or why there is none, in the order given."""
+    from greycard.cli.terminal import bar
+    from greycard.raw import SUFFIXES
+    from greycard.workers import Failure, each
+
+    if len(paths) == 1 and paths[0].suffix.lower() not in SUFFIXES:
+        yield _answer(str(paths[0]), partial(task, paths[0]))
+        return
+    done: dict[int, Estimate | Failure] = {}
+    following = 0
+    with bar() as progress:
+        count = progress.add_task("estimating", total=len(paths))
+        for index, answer in each(task, paths, workers=workers):
+            progress.advance(count)
+            done[index] = answer
+            while following in done:
+                name, found = str(paths[following]), done.pop(following)
+                following += 1
+                if isinstance(found, Failure):
+                    yield name, found.reason if name in found.reason else f"{name}: {found.reason}"
+                else:
+                    yield name, found
 
 
 def _answer(name: str, estimate: Callable[[], Estimate]) -> Answer:
