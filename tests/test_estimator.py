@@ -177,6 +177,7 @@ def test_a_real_photo_gets_a_temperature_and_the_json_contract(data_folder):
         "credible_degrees",
         "alternatives",
         "warnings",
+        "candidates_from",
         "as_shot",
     ]
     assert found["confidence"] is None
@@ -214,6 +215,8 @@ def test_which_candidates_win(tmp_path, untrained_model):
     np.testing.assert_array_equal(estimator.estimate(known).candidates, of_labels)
     unknown = raw_file(tmp_path / "unknown.dng", "Gamma Three", identity)
     np.testing.assert_allclose(estimator.estimate(unknown).candidates, of_matrix, atol=1e-6)
+    origins = [estimator.estimate(path).candidates_from for path in (known, unknown)]
+    assert origins == ["labels of Alpha One", "colour matrix of the file"]
     np.testing.assert_array_equal(estimator.estimate(unknown, "Alpha One").candidates, of_labels)
     without = estimator.estimate(raw_file(tmp_path / "without.dng", "Gamma Three"))
     np.testing.assert_array_equal(without.candidates, untrained_model.any_camera.illuminants)

@@ -44,7 +44,7 @@ class Estimate:
     illuminant: (3,) unit RGB of the posterior mean. posterior: the whole distribution over the candidates.
     camera: what took the picture, as far as is known; or None. name: the file or array that this is about.
     matrices: what its file says of the camera's colours; or None. as_shot: (3,) unit RGB of what the camera took for
-    white; or None.
+    white; or None. candidates_from: in words, where the candidates come from.
     """
 
     illuminant: Array
@@ -54,6 +54,7 @@ class Estimate:
     warnings: tuple[str, ...] = ()
     matrices: ColourMatrices | None = None
     as_shot: Array | None = None
+    candidates_from: str = "given"
 
     @property
     def probabilities(self) -> Array:
@@ -128,6 +129,7 @@ class Estimate:
                 for other in self.alternatives(3)
             ],
             "warnings": list(self.warnings),
+            "candidates_from": self.candidates_from,
             "as_shot": None if self.as_shot is None else [round(value, 6) for value in self.as_shot.tolist()],
         }
 
@@ -220,7 +222,7 @@ class Estimator:
     ) -> Estimate:
         """The three stages: candidates, likelihood, posterior."""
         image = thumbnail.log_image(cells, source.name)
-        known, chosen, warnings = self._candidates(source, camera, candidates)
+        known, chosen, origin, warnings = self._candidates(source, camera, candidates)
         scores = log_likelihoods(self.model.network, image, chosen.illuminants)
         result = posterior(scores, chosen.illuminants, chosen.gain, chosen.bias)
         return Estimate(
@@ -231,27 +233,34 @@ class Estimator:
             (*source.notes, *warnings, *_picture_warnings(cells, result)),
             source.matrices,
             source.as_shot,
+            origin,
         )
 
     def _candidates(
         self, source: Photo | _Source, camera: str | None, given: ArrayLike | CandidateSet | None
-    ) -> tuple[str | None, CandidateSet, list[str]]:
-        """Name of the camera, candidates and warnings.
+    ) -> tuple[str | None, CandidateSet, str, list[str]]:
+        """Name of the camera, candidates, where they come from, and warnings.
 
         Those given; or those from labels of the camera, named by the user or else by the file; or those from the file's
         colour matrix; or those of all cameras.
         """
         if given is not None:
             given = given if isinstance(given, CandidateSet) else CandidateSet(candidate_selection.check(given))
-            return camera or source.camera, given, []
+            return camera or source.camera, given, "given", []
         if camera is None and source.camera and not source.balanced:
             camera = source.camera if cameras.is_known(source.camera, self.model.cameras) else None
         if camera is not None:
             known = cameras.find(camera, self.model.cameras)
-            return known, self.model.cameras[known], []
+            return known, self.model.cameras[known], f"labels of {known}", []
         if source.matrices is not None:
-            return source.camera, candidate_selection.from_colour_matrix(source.matrices), []
-        return source.camera, self.model.any_camera, self._shared_candidates_warning(source.camera)
+            return (
+                source.camera,
+                candidate_selection.from_colour_matrix(source.matrices),
+                "colour matrix of the file",
+                [],
+            )
+        warnings = self._shared_candidates_warning(source.camera)
+        return source.camera, self.model.any_camera, "labels of all cameras", warnings
 
     def _shared_candidates_warning(self, camera_of_file: str | None) -> list[str]:
         everybodys = self.model.any_camera.illuminants

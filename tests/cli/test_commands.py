@@ -44,7 +44,10 @@ def test_help_names_every_command():
         text=True,
         check=True,
     )
-    assert all(name in done.stdout for name in ("estimate", "evaluate", "pack", "train", "crossval", "info", "demo"))
+    assert all(
+        name in done.stdout
+        for name in ("estimate", "evaluate", "pack", "train", "crossval", "reproduce", "doctor", "info", "demo")
+    )
 
 
 def test_estimate_prints_one_json_object_a_line_and_goes_on_after_a_failure(run, picture, model_path, tmp_path):
@@ -283,3 +286,20 @@ def test_many_files_are_answered_in_their_order_and_a_broken_one_costs_itself_on
     assert ["error" in line for line in lines] == [False, True, False, False]
     assert str(paths[1]) in lines[1]["error"]
     assert [path.read_bytes() for path in paths] == before
+
+
+def test_doctor_tells_what_a_file_is_and_what_becomes_of_it(run, model_path, tmp_path):
+    from conftest import fractions, write_dng
+
+    mosaic = np.random.default_rng(0).integers(200, 3000, (160, 160)).astype(np.uint16)
+    mosaic[:40] = 4095
+    tags = {50721: (10, 9, fractions(np.eye(3))), 272: (2, 0, "Gamma")}
+    path = write_dng(tmp_path / "a.dng", mosaic, tags=tags)
+    (tmp_path / "b.dng").write_text("no picture")
+    code, out, err = run("doctor", path, tmp_path / "b.dng", "--model", model_path)
+    assert code == 1
+    assert "25.0% of the pixels" in out
+    assert "one colour matrix" in out
+    assert "colour matrix of the file" in out
+    assert "80 x 80" in out
+    assert "b.dng" in err

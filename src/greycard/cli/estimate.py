@@ -94,12 +94,14 @@ def _pictures(task: Callable[[Path], Estimate], paths: list[Path], workers: int 
             progress.advance(count)
             done[index] = answer
             while following in done:
-                name, found = str(paths[following]), done.pop(following)
+                path, found = paths[following], done.pop(following)
                 following += 1
-                if isinstance(found, Failure):
-                    yield name, found.reason if name in found.reason else f"{name}: {found.reason}"
-                else:
-                    yield name, found
+                yield str(path), name_the_file(path, found.reason) if isinstance(found, Failure) else found
+
+
+def name_the_file(path: Path, reason: str) -> str:
+    """A reason that names its file; those of a process that died do not know it."""
+    return reason if str(path) in reason else f"{path}: {reason}"
 
 
 def _answer(name: str, estimate: Callable[[], Estimate]) -> Answer:
