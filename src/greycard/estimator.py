@@ -251,8 +251,10 @@ class Estimator:
             camera = source.camera if cameras.is_known(source.camera, self.model.cameras) else None
         if camera is not None:
             known = cameras.find(camera, self.model.cameras)
-            return known, self.model.cameras[known], f"labels of {known}", []
-        if source.matrices is not None:
+            balanced = "its values were balanced before they were stored, which candidates from labels do not allow for"
+            return known, self.model.cameras[known], f"labels of {known}", [balanced] if source.balanced else []
+        # What a model has learned for its own candidates does not hold for others.
+        if source.matrices is not None and self.model.any_camera.gain is None:
             return (
                 source.camera,
                 candidate_selection.from_colour_matrix(source.matrices),
@@ -267,7 +269,12 @@ class Estimator:
         shared = all(np.array_equal(one.illuminants, everybodys) for one in self.model.cameras.values())
         if camera_of_file is None and shared:
             return []
-        unknown = f"the camera {camera_of_file} is not known" if camera_of_file else "no camera is named"
+        if camera_of_file is None:
+            unknown = "no camera is named"
+        elif cameras.is_known(camera_of_file, self.model.cameras):
+            unknown = f"the candidates of {camera_of_file} do not fit values that were balanced before they were stored"
+        else:
+            unknown = f"the camera {camera_of_file} is not known"
         return [f"{unknown}: candidates of {', '.join(self.model.cameras)} were used, which costs accuracy"]
 
 

@@ -106,7 +106,9 @@ def evaluate(
     include_seen: score also images that the model was trained on; their number is then part of the report.
     progress: called after each image.
     """
-    if not isinstance(candidates, Mapping):
+    if isinstance(candidates, Mapping):
+        _refuse_learned(estimator.model)
+    else:
         candidates = _candidate_source(estimator.model, data, candidates, folds)
     known = seen(data, estimator.model.trained_on)
     if known.all() and not include_seen:
@@ -135,11 +137,8 @@ def _candidate_source(
 ) -> CandidateSource:
     """Where the candidates come from: as asked for, or what suits the model; refused where that cannot be had."""
     learned = model.any_camera.gain is not None
-    if candidates in ("labels", "matrix") and learned:
-        raise GreycardError(
-            f"the model {model.name!r} has learned gain and bias for its own candidates, others would not do "
-            "it justice; use --candidates model"
-        )
+    if candidates in ("labels", "matrix"):
+        _refuse_learned(model)
     chosen: CandidateSource = candidates or ("model" if learned else "labels")
     if chosen == "labels" and np.any(getattr(data, folds) < 0):
         missing = ", ".join(np.unique(data.datasets[getattr(data, folds) < 0]))
@@ -147,6 +146,15 @@ def _candidate_source(
             f"{missing}: has no {folds!r} to take candidates from the labels of others; use --candidates model"
         )
     return chosen
+
+
+def _refuse_learned(model: Model) -> None:
+    """Refuse candidates that are not the model's own where it has learned gain and bias for these."""
+    if model.any_camera.gain is not None:
+        raise GreycardError(
+            f"the model {model.name!r} has learned gain and bias for its own candidates, others would not do "
+            "it justice; use --candidates model"
+        )
 
 
 def label_candidates(data: Packed, folds: FoldColumn, n: int = LABEL_CANDIDATES) -> CandidateSets:
@@ -173,7 +181,9 @@ def matrix_candidates(
     """Candidates for each (camera, fold) from the camera's colour matrix: one of those given, or the bundled one."""
     found: dict[tuple[str, int], CandidateSet] = {}
     for camera in np.unique(data.cameras):
-        matrix = (matrices or {}).get(str(camera)) or cameras.colour_matrices(str(camera))
+        given = matrices and cameras.is_known(str(camera), matrices)
+        matrix = matrices[cameras.find(str(camera), matrices)] if matrices and given else None
+        matrix = matrix or cameras.colour_matrices(str(camera))
         if matrix is None:
             raise GreycardError(f"{camera}: its colour matrix is not known; give it with --cameras")
         chosen = candidate_selection.from_colour_matrix(matrix)

@@ -6,10 +6,10 @@ Files come from strangers: sizes are checked before anything is decoded, and not
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from greycard.illuminant import Array
 MOST_PIXELS = 400_000_000
 """A file that claims more pixels than this is refused before it is decoded."""
 SUFFIXES = (".png", ".tif", ".tiff", ".npy")
-"""Kinds of file that `read` understands."""
+"""Kinds of file that `read` understands, beside RAW files."""
 
 _NOT_LINEAR = (
     "so it is not linear in light and the colour of its light cannot be read off; use the RAW file or a linear export, "
@@ -30,6 +30,7 @@ _NOT_LINEAR = (
 )
 
 Pixels = NDArray[np.uint16] | NDArray[np.float32]
+_Content = TypeVar("_Content")
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def read(
     if path.suffix.lower() in raw.SUFFIXES:
         if np.any(np.asarray(black) != 0) or white is not None or mask is not None or assume_srgb:
             raise GreycardError(f"{name}: a RAW file brings its own levels; leave out black, white, mask and sRGB")
-        return _read_raw(path)
+        return _guarded(raw.read, path)
     found = _decode(path)
     if found.not_linear and not (assume_srgb or known_linear):
         raise GreycardError(f"{name}: {found.not_linear}, {_NOT_LINEAR}")
@@ -193,11 +194,16 @@ def _decode(path: Path) -> _Found:
         )
     if suffix not in readers:
         kind = suffix or "a file without an ending"
-        raise GreycardError(f"{path}: cannot read {kind}; expected one of {', '.join(SUFFIXES)}")
+        raise GreycardError(f"{path}: cannot read {kind}; expected a RAW file or one of {', '.join(SUFFIXES)}")
+    return _guarded(readers[suffix], path)
+
+
+def _guarded(reader: Callable[[Path], _Content], path: Path) -> _Content:
+    """What a reader makes of a file, or one clear line that says why that cannot be had."""
     try:
         if path.stat().st_size == 0:
             raise GreycardError(f"{path}: is empty")  # noqa: TRY301
-        return readers[suffix](path)
+        return reader(path)
     except GreycardError:
         raise
     except FileNotFoundError as error:
@@ -205,24 +211,6 @@ def _decode(path: Path) -> _Found:
     except OSError as error:
         raise GreycardError(f"{path}: cannot be read ({error.strerror or error})") from error
     except Exception as error:  # a decoder may fail in its own way on a broken file: one line for the user
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise GreycardError(f"{path}: cannot be decoded ({reason}); is it damaged or of another kind?") from error
-
-
-def _read_raw(path: Path) -> Photo:
-    from greycard import raw
-
-    try:
-        if path.stat().st_size == 0:
-            raise GreycardError(f"{path}: is empty")  # noqa: TRY301
-        return raw.read(path)
-    except GreycardError:
-        raise
-    except FileNotFoundError as error:
-        raise GreycardError(f"{path}: there is no such file") from error
-    except OSError as error:
-        raise GreycardError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except Exception as error:  # what LibRaw decodes from a broken file may make no sense: one line for the user
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise GreycardError(f"{path}: cannot be decoded ({reason}); is it damaged or of another kind?") from error
 

@@ -23,45 +23,10 @@ if TYPE_CHECKING:
     import rawpy
 
 SUFFIXES = frozenset(
-    f".{ending}"
-    for ending in (
-        *(
-            "3fr",
-            "arw",
-            "bay",
-            "cap",
-            "cr2",
-            "cr3",
-            "crw",
-            "dcr",
-            "dng",
-            "erf",
-            "fff",
-            "gpr",
-            "iiq",
-            "k25",
-            "kdc",
-            "mdc",
-        ),
-        *(
-            "mef",
-            "mos",
-            "mrw",
-            "nef",
-            "nrw",
-            "orf",
-            "ori",
-            "pef",
-            "raf",
-            "raw",
-            "rw2",
-            "rwl",
-            "sr2",
-            "srf",
-            "srw",
-            "x3f",
-        ),
-    )
+    """
+    .3fr .arw .bay .cap .cr2 .cr3 .crw .dcr .dng .erf .fff .gpr .iiq .k25 .kdc .mdc .mef .mos .mrw .nef .nrw .orf .ori
+    .pef .raf .rw2 .rwl .sr2 .srf .srw .x3f
+    """.split()  # noqa: SIM905
 )
 """Endings of the files that LibRaw reads. Not .raw: it would guess by its size what a headerless dump holds."""
 _CHANNELS = {"R": 0, "G": 1, "B": 2}

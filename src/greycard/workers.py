@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -39,10 +40,11 @@ def each(
     seconds: time allowed for one item.
     """
     waiting = iter(range(len(items)))
-    staff = [_Worker(task) for _ in range(min(workers or os.cpu_count() or 1, len(items)))]
+    staff: list[_Worker[Item, Result]] = []
     try:
-        for worker in staff:
-            worker.give(next(waiting), items)
+        for index in range(min(workers or os.cpu_count() or 1, len(items))):
+            staff.append(_Worker(task))
+            staff[index].give(next(waiting), items)
         while busy := {worker.pipe: worker for worker in staff if worker.index is not None}:
             first_deadline = min(worker.started for worker in busy.values()) + seconds
             ready = wait(list(busy), timeout=max(0.0, first_deadline - time.monotonic()))
@@ -70,6 +72,7 @@ class _Worker(Generic[Item, Result]):
         self._start()
 
     def _start(self) -> None:
+        self._gone = False
         self.pipe, theirs = _SPAWN.Pipe()
         # One thread each: as many processes as cores are at work already.
         threads = {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
@@ -87,6 +90,8 @@ class _Worker(Generic[Item, Result]):
 
     def give(self, index: int, items: Sequence[Item]) -> None:
         """Let it work at an item."""
+        if self._gone:
+            self._start()
         self.index, self.started = index, time.monotonic()
         with suppress(OSError):  # where it is gone, `take` will notice
             self.pipe.send(items[index])
@@ -100,9 +105,10 @@ class _Worker(Generic[Item, Result]):
                 return index, answer
             reason = f"took longer than {seconds:g} s"
         except (EOFError, OSError):
-            reason = "its decoder crashed"
+            self._process.join(timeout=5)
+            reason = f"the process that worked at it died (exit code {self._process.exitcode})"
         self.stop()
-        self._start()
+        self._gone = True
         return index, Failure(reason)
 
     def stop(self) -> None:
@@ -116,10 +122,11 @@ class _Worker(Generic[Item, Result]):
 
 def _serve(task: Callable[[Any], Any], pipe: Connection) -> None:
     """What a worker does: answer items until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the caller's to handle: it closes the pipe
     while True:
         try:
             item = pipe.recv()
-        except (EOFError, KeyboardInterrupt):
+        except (EOFError, OSError):
             return
         try:
             answer = task(item)
@@ -127,4 +134,7 @@ def _serve(task: Callable[[Any], Any], pipe: Connection) -> None:
             answer = Failure(str(error))
         except Exception as error:  # one line for this item; the rest goes on
             answer = Failure(f"failed ({error!r})")
-        pipe.send(answer)
+        try:
+            pipe.send(answer)
+        except OSError:
+            return

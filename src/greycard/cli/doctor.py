@@ -70,7 +70,7 @@ def _file(picture: Photo) -> list[tuple[str, str]]:
     lines.append(("colours", _colours(picture)))
     if picture.balanced:
         lines.append(("balance", "the values were balanced before they were stored; the matrix allows for that"))
-    return lines + [("note", note) for note in picture.notes]
+    return lines
 
 
 def _colours(picture: Photo) -> str:

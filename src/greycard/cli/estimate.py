@@ -33,7 +33,8 @@ def command(
     ] = None,
     assume_srgb: Annotated[bool, typer.Option("--assume-srgb", help="Undo an sRGB curve first.")] = False,
     region: Annotated[
-        str | None, typer.Option(help="Look at this part only: left,top,right,bottom as fractions of the frame.")
+        str | None,
+        typer.Option(help="Look at this part only: left,top,right,bottom as fractions of the frame, unrotated."),
     ] = None,
     as_shot: Annotated[
         bool, typer.Option("--as-shot", help="Compare with the white that the camera chose (RAW files).")

@@ -46,8 +46,10 @@ def command(
     from greycard.statistics import paired_comparison
 
     dataset = packed.load(data)
-    if predictions and (model or include_seen or candidates):
-        raise GreycardError("--predictions takes the place of a model: leave out --model, --candidates, --include-seen")
+    if predictions and (model or include_seen or candidates or cameras):
+        raise GreycardError(
+            "--predictions takes the place of a model: leave out --model, --candidates, --cameras, --include-seen"
+        )
     if predictions:
         scores = read_predictions(predictions, dataset)
     else:

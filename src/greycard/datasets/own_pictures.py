@@ -13,6 +13,7 @@ from pathlib import Path
 from greycard.datasets import label_files
 from greycard.datasets.picture import Box, LabelledPicture, Listing
 from greycard.errors import GreycardError
+from greycard.raw import SUFFIXES
 
 LABELS = "labels.csv"
 _LIGHT = ("r", "g", "b")
@@ -37,6 +38,8 @@ def _picture(folder: Path, row: dict[str, str]) -> LabelledPicture:
         raise GreycardError(f"expected {', '.join(_LIGHT)}, or {', '.join(_BOX)} of a grey patch")
     if not row["file"] or not row["camera"]:
         raise GreycardError("expected a file and a camera")
+    if box is not None and Path(row["file"]).suffix.lower() in SUFFIXES:
+        raise GreycardError("a grey patch cannot be measured in a RAW file yet; give its light as r, g, b")
     grey_box: Box | None = (box[0], box[1], box[2], box[3]) if box else None
     white = row.get("white")
     return LabelledPicture(

@@ -27,7 +27,7 @@ from greycard.workers import Failure, each
 
 _SCALE = 65535
 """Packed value of a cell as bright as the picture's white level."""
-_COARSE = 1000
+_COARSE = 8000
 """Values that do not reach this would lose colour by rounding."""
 
 
@@ -66,9 +66,14 @@ def pack(
 
 
 def quantised(cells: Thumbnail) -> NDArray[np.uint16]:
-    """A thumbnail as packed files hold it: white is 65535; values as they are where white is not known, if they fit."""
+    """A thumbnail as packed files hold it: white is 65535; values as they are where white is not known.
+
+    One that would use only a small part of the range, or exceed it, is scaled to all of it: exposure means nothing.
+    """
     brightest = float(cells.max())
-    scale = 1.0 if _COARSE <= brightest <= _SCALE else _SCALE / max(brightest, 1.0)
+    scale = 1.0 if brightest > 1 else float(_SCALE)
+    if not _COARSE <= brightest * scale <= _SCALE:
+        scale = _SCALE / max(brightest, 1e-12)
     return np.asarray(np.clip(np.round(cells * scale), 0, _SCALE), dtype=np.uint16)
 
 

@@ -108,7 +108,8 @@ def _without_hidden(shown: Photo, picture: LabelledPicture) -> Photo:
         hidden.append(box_polygon(picture.grey_box))
     if not hidden:
         return shown
-    return replace(shown, mask=np.any([inside(polygon, height, width) for polygon in hidden], axis=0))
+    masks = [inside(polygon, height, width) for polygon in hidden]
+    return replace(shown, mask=np.any([*masks, *([] if shown.mask is None else [shown.mask])], axis=0))
 
 
 def _patch_colour(shown: Photo, box: Box) -> Array:

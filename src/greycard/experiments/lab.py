@@ -45,8 +45,9 @@ class Lab:
 
     @cached_property
     def nus8(self) -> Packed:
-        """1,736 pictures of eight cameras."""
-        return self._packed("nus8")
+        """1,736 pictures of eight cameras. The download has a ninth, the Nikon D40, which the literature leaves out."""
+        data = self._packed("nus8")
+        return data.where(data.cameras != "Nikon D40")
 
     @cached_property
     def cube_plus(self) -> Packed:

@@ -93,4 +93,6 @@ def figures_over_seeds(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"

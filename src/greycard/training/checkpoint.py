@@ -32,7 +32,8 @@ class Done:
 
 def run_identity(data: Packed, recipe: Recipe, start: Model | None = None) -> str:
     """A digest of all that decides how a run ends: recipe, images, labels, cameras, and the model it starts from."""
-    # Only what differs from the defaults: a key that a later version adds does not make old runs strangers.
+    # Only what differs from the defaults, which are the paper's and stay: a key that a later version adds does not make
+    # old runs strangers.
     settings = {key: value for key, value in asdict(recipe).items() if value != getattr(Recipe(), key)}
     content = [settings, data.digests().tolist(), data.illuminants.round(6).tolist(), data.cameras.tolist()]
     if start is not None:

@@ -18,7 +18,7 @@ from greycard.candidates import CandidateSet
 from greycard.datasets.packed import FoldColumn, Packed, concatenate
 from greycard.errors import GreycardError
 from greycard.estimator import Estimator
-from greycard.evaluation import CandidateSets, CandidateSource, Scores, evaluate
+from greycard.evaluation import CandidateSets, CandidateSource, Scores, evaluate, label_candidates, seen
 from greycard.model_file import Model
 from greycard.output import write_whole
 from greycard.statistics import STATISTICS
@@ -114,6 +114,8 @@ def _left_out(
 ) -> Tested:
     """Train on the rest, test on the part that is left out."""
     stem = str(folder / f"{split.name}-seed-{recipe.seed}")
+    if start is not None and seen(data.where(split.test), start.trained_on).any():
+        raise GreycardError(f"{split.name}: has test images on which the model {start.name!r} was trained before")
     model = trained(
         data.where(~split.test),
         recipe,
@@ -193,8 +195,8 @@ def scored(
             Estimator(model), part, candidates=candidates, folds=folds, progress=lambda: progress(next(done))
         )
         if len(scores.data) != len(part):
-            seen = len(part) - len(scores.data)
-            raise GreycardError(f"{stem}: {seen} test images are also among the training images")
+            known = len(part) - len(scores.data)
+            raise GreycardError(f"{stem}: {known} test images are also among the training images")
         seconds = time.monotonic() - started
         kept = {"identity": identity, "seconds": round(seconds, 1), "estimates": scores.estimates.tolist()}
         write_whole(path, json.dumps(kept))
@@ -215,7 +217,10 @@ def _kept(path: Path) -> dict[str, Any]:
 def _test_identity(model: Model, part: Packed, candidates: CandidateSource | CandidateSets, folds: FoldColumn) -> str:
     """A digest of all that decides the estimates of a part: the model, the images, and whence their candidates come."""
     labels = [part.illuminants.round(6).tolist(), getattr(part, folds).tolist(), part.cameras.tolist()]
-    chosen = candidates if isinstance(candidates, str) else [_numbers(one) for one in candidates.values()]
+    # The sets themselves: a later version may choose others from the same labels.
+    if candidates == "labels":
+        candidates = label_candidates(part, folds)
+    chosen = candidates if isinstance(candidates, str) else [[*key, _numbers(one)] for key, one in candidates.items()]
     content = [model.results["run"], part.digests().tolist(), chosen, folds, labels]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
