@@ -36,7 +36,7 @@ class ColourMatrices:
 
     def at(self, temperature: float) -> Array:
         """(3, 3) the matrix for a light of this colour temperature, interpolated in its inverse (DNG specification)."""
-        if not self.temperatures_known:
+        if not self.has_two:
             return self.matrices[0]
         first, second = self.calibrated_at
         share = (1 / temperature - 1 / first) / (1 / second - 1 / first)
@@ -45,12 +45,12 @@ class ColourMatrices:
 
     def temperatures(self, illuminants: list[Array]) -> list[Temperature | None]:
         """Colour temperature and Duv of lights (3,) of this camera; None as in `illuminant.temperatures`."""
-        if not self.temperatures_known:
+        if not self.has_two:
             return light_temperatures(illuminants, self.matrices[0])
         return [self._settled(light) for light in illuminants]
 
     @property
-    def temperatures_known(self) -> bool:
+    def has_two(self) -> bool:
         """Whether there are two matrices to choose between."""
         return len(self.calibrated_at) == 2
 

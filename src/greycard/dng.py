@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from greycard.camera import ColourMatrices, full_name, is_usable
 from greycard.illuminant import Array, unit
+from greycard.photo import bilinear
 from greycard.thumbnail import SIZE
 
 _GAIN_MAP = 9
@@ -233,13 +234,3 @@ def _gain_map(data: bytes) -> _GainMap | None:
     down = np.clip((centres - origin_v) / spacing_v if spacing_v else 0 * centres, 0, rows - 1)
     across = np.clip((centres - origin_h) / spacing_h if spacing_h else 0 * centres, 0, columns - 1)
     return _GainMap((top, left), (row_pitch, column_pitch), plane, planes, bilinear(points, down, across))
-
-
-def bilinear(points: NDArray[np.float32], down: Array, across: Array) -> NDArray[np.float32]:
-    """Values of a grid (rows, columns, k) at fractional rows and columns: (len(down), len(across), k)."""
-    top, left = np.floor(down).astype(int), np.floor(across).astype(int)
-    bottom, right = np.minimum(top + 1, points.shape[0] - 1), np.minimum(left + 1, points.shape[1] - 1)
-    y, x = (down - top)[:, None, None], (across - left)[None, :, None]
-    upper = points[top][:, left] * (1 - x) + points[top][:, right] * x
-    lower = points[bottom][:, left] * (1 - x) + points[bottom][:, right] * x
-    return np.asarray(upper * (1 - y) + lower * y, dtype=np.float32)

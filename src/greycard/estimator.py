@@ -194,6 +194,12 @@ class Estimator:
             picture = photo.from_array(source, black=black, white=white, mask=mask, assume_srgb=assume_srgb)
         if region is not None:
             picture = photo.crop(picture, region)
+        return self.estimate_photo(picture, camera, candidates=candidates)
+
+    def estimate_photo(
+        self, picture: Photo, camera: str | None = None, *, candidates: ArrayLike | CandidateSet | None = None
+    ) -> Estimate:
+        """Estimate the light of a photo that is read already; camera and candidates as in `estimate`."""
         return self._estimate(thumbnail.from_photo(picture), picture, camera, candidates)
 
     def estimate_thumbnail(

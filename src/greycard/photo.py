@@ -162,13 +162,21 @@ def _pixels_of(low: float, high: float, size: int) -> slice:
 
 def _shading_of(shading: NDArray[np.float32], region: tuple[float, float, float, float]) -> NDArray[np.float32]:
     """Gains (n, n, 3) over a whole frame -> the same number over a part of it."""
-    from greycard.dng import bilinear
-
     cells = len(shading)
     centres = (np.arange(cells) + 0.5) / cells
     left, top, right, bottom = region
     down, across = ((low + centres * (high - low)) * cells - 0.5 for low, high in ((top, bottom), (left, right)))
     return bilinear(shading, np.clip(down, 0, cells - 1), np.clip(across, 0, cells - 1))
+
+
+def bilinear(points: NDArray[np.float32], down: Array, across: Array) -> NDArray[np.float32]:
+    """Values of a grid (rows, columns, k) at fractional rows and columns: (len(down), len(across), k)."""
+    top, left = np.floor(down).astype(int), np.floor(across).astype(int)
+    bottom, right = np.minimum(top + 1, points.shape[0] - 1), np.minimum(left + 1, points.shape[1] - 1)
+    y, x = (down - top)[:, None, None], (across - left)[None, :, None]
+    upper = points[top][:, left] * (1 - x) + points[top][:, right] * x
+    lower = points[bottom][:, left] * (1 - x) + points[bottom][:, right] * x
+    return np.asarray(upper * (1 - y) + lower * y, dtype=np.float32)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from greycard.errors import GreycardError
@@ -29,6 +30,10 @@ class Failure:
     """Why an item has no result, in one line."""
 
     reason: str
+
+    def about(self, path: Path) -> str:
+        """The reason with the file that it is about; that of a process that died does not name it."""
+        return self.reason if str(path) in self.reason else f"{path}: {self.reason}"
 
 
 def each(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,32 +20,26 @@ def command(
     """Examine files before they are estimated. Exits with 1 if any cannot be used."""
     import sys
 
-    from greycard.cli.estimate import name_the_file
     from greycard.workers import Failure, each
 
     failed = 0
-    for index, found in sorted(each(_Examination(model), files), key=lambda pair: pair[0]):
+    for index, found in sorted(each(partial(_examine, model=model), files), key=lambda pair: pair[0]):
         if isinstance(found, Failure):
             failed += 1
-            print(f"greycard: {name_the_file(files[index], found.reason)}", file=sys.stderr)
+            print(f"greycard: {found.about(files[index])}", file=sys.stderr)
         else:
             print("\n".join([str(files[index]), *(f"  {label:<12}{text}" for label, text in found)]))
     if failed:
         raise typer.Exit(1)
 
 
-class _Examination:
+def _examine(path: Path, *, model: str | None) -> list[tuple[str, str]]:
     """The lines about one file, each a label and a text; done in a process of its own."""
+    from greycard import photo
+    from greycard.cli.estimate import estimator
 
-    def __init__(self, model: str | None) -> None:
-        self._model = model
-
-    def __call__(self, path: Path) -> list[tuple[str, str]]:
-        from greycard import photo
-        from greycard.estimator import load
-
-        picture = photo.read(path)
-        return [*_file(picture), *_answer(load(self._model).estimate(path))]
+    picture = photo.read(path)
+    return [*_file(picture), *_answer(estimator(model).estimate_photo(picture))]
 
 
 def _file(picture: Photo) -> list[tuple[str, str]]:

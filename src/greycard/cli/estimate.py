@@ -68,11 +68,12 @@ def command(
 
 def _estimate(path: Path, *, model: str | None, **options: Any) -> Estimate:
     """One picture; in a process of its own where there are several, or where LibRaw decodes it."""
-    return _estimator(model).estimate(path, **options)
+    return estimator(model).estimate(path, **options)
 
 
 @cache
-def _estimator(model: str | None) -> Estimator:
+def estimator(model: str | None) -> Estimator:
+    """The estimator with a model; loaded once in a process."""
     from greycard.estimator import load
 
     return load(model)
@@ -97,12 +98,7 @@ def _pictures(task: Callable[[Path], Estimate], paths: list[Path], workers: int 
             while following in done:
                 path, found = paths[following], done.pop(following)
                 following += 1
-                yield str(path), name_the_file(path, found.reason) if isinstance(found, Failure) else found
-
-
-def name_the_file(path: Path, reason: str) -> str:
-    """A reason that names its file; those of a process that died do not know it."""
-    return reason if str(path) in reason else f"{path}: {reason}"
+                yield str(path), found.about(path) if isinstance(found, Failure) else found
 
 
 def _answer(name: str, estimate: Callable[[], Estimate]) -> Answer:

@@ -55,8 +55,7 @@ def pack(
     failures: dict[int, str] = {}
     for index, answer in each(partial(_pack_one, parts=parts), pictures, workers=workers):
         if isinstance(answer, Failure):
-            path = str(pictures[index].path)
-            failures[index] = answer.reason if path in answer.reason else f"{path}: {answer.reason}"
+            failures[index] = answer.about(pictures[index].path)
         progress()
     kept = [picture for index, picture in enumerate(pictures) if index not in failures]
     if kept:

@@ -186,6 +186,8 @@ def scored(
     are done.
     """
     path = Path(f"{stem}.json")
+    if candidates == "labels":
+        candidates = label_candidates(part, folds)
     identity = _test_identity(model, part, candidates, folds)
     kept = _kept(path)
     if kept.get("identity") != identity:
@@ -217,9 +219,6 @@ def _kept(path: Path) -> dict[str, Any]:
 def _test_identity(model: Model, part: Packed, candidates: CandidateSource | CandidateSets, folds: FoldColumn) -> str:
     """A digest of all that decides the estimates of a part: the model, the images, and whence their candidates come."""
     labels = [part.illuminants.round(6).tolist(), getattr(part, folds).tolist(), part.cameras.tolist()]
-    # The sets themselves: a later version may choose others from the same labels.
-    if candidates == "labels":
-        candidates = label_candidates(part, folds)
     chosen = candidates if isinstance(candidates, str) else [[*key, _numbers(one)] for key, one in candidates.items()]
     content = [model.results["run"], part.digests().tolist(), chosen, folds, labels]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
