@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from greycard.datasets import packed
 from greycard.datasets.packed import FoldColumn, Packed, concatenate
 from greycard.errors import GreycardError
 from greycard.evaluation import Scores
+from greycard.experiments.table import Row, figures_over_seeds
 from greycard.model_file import Model
 from greycard.training import recipe as recipes
 from greycard.training.checkpoint import Done
@@ -24,6 +25,13 @@ class Outcome:
 
     scores: Sequence[Scores]
     seconds: float
+
+    def row(
+        self, name: str, trained_on: str, published: Mapping[str, float], part: str = "overall", note: str = ""
+    ) -> Row:
+        """The line of a table about these runs. part: "overall", or "geometric_mean" over the cameras."""
+        figures = figures_over_seeds([scores.report()[part] for scores in self.scores])
+        return Row(name, trained_on, published, seconds=self.seconds, note=note, **figures)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from greycard.candidates import Strategy
 from greycard.experiments import table_4
 from greycard.experiments.lab import Lab
-from greycard.experiments.table import Row, Table, figures_over_seeds, published
+from greycard.experiments.table import Table, published
 from greycard.training import recipe as recipes
 
 PUBLISHED: dict[Strategy, dict[str, float]] = {
@@ -25,14 +25,6 @@ def run(lab: Lab) -> Table:
         recipe = replace(recipes.load("one-camera"), strategy=strategy)
         # K-means is table 4's run, so its models serve here too.
         key = "cube-plus/one-camera" if strategy == "kmeans" else f"cube-plus/{strategy}"
-        scores, seconds = table_4.scores_of(lab, key, recipe)
-        rows.append(
-            Row(
-                NAMES[strategy],
-                "Cube+" if lab.cube_challenge else "Cube+, other folds",
-                figures,
-                seconds=seconds,
-                **figures_over_seeds([one.report()["overall"] for one in scores]),
-            )
-        )
+        trained_on = "Cube+" if lab.cube_challenge else "Cube+, other folds"
+        rows.append(table_4.outcome_of(lab, key, recipe).row(NAMES[strategy], trained_on, figures))
     return Table("table-10", f"{table_4.where_tested(lab)} From scratch, 120 candidates (121 in the grid).", rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greycard.experiments.lab import Lab
-from greycard.experiments.table import Row, Table, figures_over_seeds, published
+from greycard.experiments.table import Table, published
 from greycard.training import recipe as recipes
 
 
@@ -17,20 +17,15 @@ def run(lab: Lab) -> Table:
         "NUS-8, three folds for each camera, one model for each camera and fold; geometric mean over the 8 cameras of "
         "each statistic.",
         [
-            Row(
-                "from scratch",
-                "the camera's other folds",
-                published(2.39, 1.61, 1.74, 0.50, 5.67),
-                seconds=scratch.seconds,
-                **figures_over_seeds([scores.report()["geometric_mean"] for scores in scratch.scores]),
+            scratch.row(
+                "from scratch", "the camera's other folds", published(2.39, 1.61, 1.74, 0.50, 5.67), "geometric_mean"
             ),
-            Row(
+            tuned.row(
                 "pre-trained",
                 "Gehler-Shi and Cube+, then the camera's other folds",
                 published(2.35, 1.55, 1.73, 0.46, 5.62),
-                seconds=tuned.seconds,
+                "geometric_mean",
                 note="one pre-training for all",
-                **figures_over_seeds([scores.report()["geometric_mean"] for scores in tuned.scores]),
             ),
         ],
     )

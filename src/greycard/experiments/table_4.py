@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from greycard.estimator import Estimator
-from greycard.evaluation import Scores, evaluate
-from greycard.experiments.lab import Lab
-from greycard.experiments.table import Row, Table, figures_over_seeds, published
+from greycard.evaluation import evaluate
+from greycard.experiments.lab import Lab, Outcome
+from greycard.experiments.table import Table, published
 from greycard.model_file import Model
 from greycard.training import recipe as recipes
 from greycard.training.recipe import Recipe
@@ -23,16 +23,9 @@ def run(lab: Lab) -> Table:
         ("one-camera", None, ""),
         ("fine-tune-one", lab.without("cube_plus"), "Gehler-Shi and NUS-8, then "),
     ):
-        scores, seconds = scores_of(lab, f"cube-plus/{name}", recipes.load(name), start)
-        rows.append(
-            Row(
-                "pre-trained" if start else "from scratch",
-                f"{before}Cube+" if lab.cube_challenge else f"{before}Cube+, other folds",
-                FIGURES[name],
-                seconds=seconds,
-                **figures_over_seeds([one.report()["overall"] for one in scores]),
-            )
-        )
+        outcome = outcome_of(lab, f"cube-plus/{name}", recipes.load(name), start)
+        trained_on = f"{before}Cube+" if lab.cube_challenge else f"{before}Cube+, other folds"
+        rows.append(outcome.row("pre-trained" if start else "from scratch", trained_on, FIGURES[name]))
     return Table("table-4", f"{where_tested(lab)} One camera, 120 candidates, learned gain and prior.", rows)
 
 
@@ -46,14 +39,13 @@ def where_tested(lab: Lab) -> str:
     )
 
 
-def scores_of(lab: Lab, key: str, recipe: Recipe, start: Model | None = None) -> tuple[list[Scores], float]:
-    """Scores for each seed, and the seconds: on the challenge by a model of all Cube+, or on Cube+ in three folds."""
+def outcome_of(lab: Lab, key: str, recipe: Recipe, start: Model | None = None) -> Outcome:
+    """On the challenge by a model of all Cube+, or on Cube+ in three folds."""
     if lab.cube_challenge is None:
-        outcome = lab.cross_validated(key, lab.cube_plus, recipe, start=start)
-        return list(outcome.scores), outcome.seconds
+        return lab.cross_validated(key, lab.cube_plus, recipe, start=start)
     scores, seconds = [], 0.0
     for seed in range(lab.seeds):
         model = lab.trained(f"{key}/all-seed-{seed}", lab.cube_plus, recipe.with_seed(seed), start)
         scores.append(evaluate(Estimator(model), lab.cube_challenge, candidates="model"))
         seconds += float(model.results["training_seconds"])
-    return scores, seconds
+    return Outcome(scores, seconds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from greycard.experiments.lab import Lab
-from greycard.experiments.table import Row, Table, figures_over_seeds, published
+from greycard.experiments.table import Table, published
 from greycard.training import recipe as recipes
 
 PUBLISHED = {
@@ -28,13 +28,5 @@ def run(lab: Lab) -> Table:
         # 120 candidates are table 1's run, so its models serve here too.
         key = "gehler-shi/fine-tune-one" if count == 120 else f"gehler-shi/candidates-{count}"
         outcome = lab.cross_validated(key, lab.gehler_shi, recipe, start=start)
-        rows.append(
-            Row(
-                f"{count} candidates",
-                "NUS-8 and Cube+, then Gehler-Shi, other folds",
-                figures,
-                seconds=outcome.seconds,
-                **figures_over_seeds([scores.report()["overall"] for scores in outcome.scores]),
-            )
-        )
+        rows.append(outcome.row(f"{count} candidates", "NUS-8 and Cube+, then Gehler-Shi, other folds", figures))
     return Table("table-7", "Gehler-Shi, three folds, pre-trained, K-means candidates.", rows)
