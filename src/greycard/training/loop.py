@@ -30,6 +30,7 @@ from greycard.training import checkpoint as checkpoints
 from greycard.training.checkpoint import Done
 from greycard.training.network import LikelihoodNetwork, angular_loss
 from greycard.training.recipe import Recipe
+from greycard.training.sharpness import best_factor, sharpened
 
 _IMAGES_AT_ONCE = 4
 """Images whose activations are held at a time. Larger buffers are fetched afresh from the system for each step, which
@@ -103,10 +104,13 @@ def train(
         report(done)
 
     kept = _candidate_sets(sets, data.illuminants, gain, bias)
+    weights = network.to_numpy()
+    if recipe.sharpen:
+        weights = sharpened(weights, best_factor(weights, data, kept, sets.of_image, recipe.seed))
     seen = TrainingImages(data.datasets, data.names, data.digests())
     return Model(
         name=name,
-        network=network.to_numpy(),
+        network=weights,
         cameras={str(camera): kept[group] for camera, group in zip(data.cameras, sets.of_image, strict=True)},
         any_camera=_any_camera(kept),
         trained_on=seen if start is None else start.trained_on.and_also(seen),

@@ -35,6 +35,7 @@ class Recipe:
     relight: float = 0.0  # share of images that a step shows under the light of another with the same candidates
     candidates: int = 120
     step_candidates: int = 0  # how many of them, drawn anew, a step looks at; 0: all
+    sharpen: bool = False  # at the end, choose one factor on all log-likelihoods (see `sharpness`)
     strategy: Strategy = "kmeans"
     space: Space = "rgb"
     gain_bias: Literal["learned", "fixed"] = "learned"  # learned needs a single set of candidates
