@@ -13,6 +13,21 @@ def test_capitals_blanks_and_punctuation_do_not_matter(name):
     assert camera.find(name, KNOWN) == "Canon EOS 5D"
 
 
+@pytest.mark.parametrize("name", ["Canon EOS Kiss X4", "CANON EOS REBEL T2i", "Canon EOS 550D"])
+def test_a_camera_is_found_by_the_names_it_is_sold_under(name):
+    known = [*KNOWN, "Canon EOS 550D"]
+    assert camera.is_known(name, known)
+    assert camera.find(name, known) == "Canon EOS 550D"
+    assert camera.colour_matrices(name) is not None
+    assert not camera.is_known(name, KNOWN)
+
+
+def test_every_other_name_is_of_a_camera_of_the_bundled_model():
+    from greycard import model_file
+
+    assert set(camera.SOLD_AS) <= set(model_file.load().cameras)
+
+
 def test_an_unknown_camera_is_named_with_the_nearest_and_the_known():
     with pytest.raises(GreycardError, match=r"'Sony SLT-A58' is not known; did you mean 'Sony SLT-A57'\?.*Panasonic"):
         camera.find("Sony SLT-A58", KNOWN)

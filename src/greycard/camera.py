@@ -22,6 +22,15 @@ from greycard.illuminant import temperatures as light_temperatures
 _START = 5000.0
 """Kelvin from which the search for a light's temperature starts."""
 _ROUNDS = 30
+SOLD_AS = {
+    "Canon EOS 550D": ("Canon EOS Kiss X4", "Canon EOS Rebel T2i"),
+    "Canon EOS 600D": ("Canon EOS Kiss X5", "Canon EOS Rebel T3i"),
+    "Canon EOS-1Ds Mark III": ("Canon EOS 1Ds Mk III",),
+    "Olympus E-PL6": ("Olympus PEN E-PL6", "Olympus PEN Lite E-PL6"),
+    "Panasonic DMC-GX1": ("Panasonic Lumix GX1", "Panasonic Lumix DMC-GX1"),
+    "Sony SLT-A57": ("Sony Alpha 57", "Sony Alpha SLT-A57", "Sony SLT-A57V"),
+}
+"""Names under which the bundled cameras were sold, or are written, elsewhere."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +88,13 @@ def full_name(make: Any, model: Any) -> str | None:
 
 
 def find(name: str, known: Iterable[str]) -> str:
-    """The known camera that is meant by a name: capitals, blanks and punctuation do not matter."""
+    """The known camera that is meant by a name or alias: capitals, blanks and punctuation do not matter."""
     if not isinstance(name, str):
         raise GreycardError(f"camera: expected a name such as 'Canon EOS 5D', got {name!r}")
     by_key = {_key(camera): camera for camera in known}
-    if _key(name) in by_key:
-        return by_key[_key(name)]
+    for key in (_key(name), _key(_sold_as(name))):
+        if key in by_key:
+            return by_key[key]
     close = difflib.get_close_matches(_key(name), by_key, n=1, cutoff=0.6)
     hint = f"did you mean {by_key[close[0]]!r}? " if close else ""
     raise GreycardError(
@@ -95,13 +105,13 @@ def find(name: str, known: Iterable[str]) -> str:
 
 def is_known(name: str, known: Iterable[str]) -> bool:
     """Whether `find` would find it."""
-    return _key(name) in map(_key, known)
+    return isinstance(name, str) and not {_key(name), _key(_sold_as(name))}.isdisjoint(map(_key, known))
 
 
 @cache
 def colour_matrices(name: str) -> ColourMatrices | None:
     """The XYZ-to-camera matrix under D65 of a bundled camera, or None where it is not known."""
-    matrix = _matrices().get(_key(name))
+    matrix = _matrices().get(_key(_sold_as(name)))
     return None if matrix is None else ColourMatrices((np.asarray(matrix, dtype=np.float64),))
 
 
@@ -131,6 +141,12 @@ def is_usable(matrix: NDArray[np.floating]) -> bool:
 def _matrices() -> dict[str, list[list[float]]]:
     text = resources.files("greycard").joinpath("models/colour_matrices.json").read_text(encoding="utf-8")
     return {_key(camera): matrix for camera, matrix in json.loads(text)["xyz_to_camera"].items()}
+
+
+def _sold_as(name: str) -> str:
+    """The name by which greycard knows a camera that is called otherwise elsewhere; else the name itself."""
+    wanted = _key(name)
+    return next((camera for camera, others in SOLD_AS.items() if wanted in map(_key, others)), name)
 
 
 def _key(name: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greycard import camera as cameras
+from greycard import camera_file, model_file, photo, thumbnail
 from greycard import candidates as candidate_selection
 from greycard import illuminant as illuminants
-from greycard import model_file, photo, thumbnail
 from greycard.camera import ColourMatrices
 from greycard.candidates import CandidateSet
 from greycard.errors import GreycardError
@@ -165,9 +166,15 @@ class Estimator:
     (120, 1.0)
     """
 
-    def __init__(self, model: Model) -> None:
-        """Use a model that is loaded already; `greycard.load` does both."""
+    def __init__(self, model: Model, camera_files: Iterable[str | Path] = ()) -> None:
+        """Use a model that is loaded already; `greycard.load` does both. camera_files: as for `load`."""
         self.model = model
+        self.camera_files = camera_file.read_all(camera_files)
+        if self.camera_files and model.any_camera.gain is not None:
+            raise GreycardError(
+                f"the model {model.name!r} has learned gain and bias for its own candidates; those of camera files "
+                "need a model for many cameras, such as the bundled one"
+            )
 
     def estimate(
         self,
@@ -180,26 +187,36 @@ class Estimator:
         mask: ArrayLike | None = None,
         assume_srgb: bool = False,
         region: tuple[float, float, float, float] | None = None,
+        shading: ArrayLike | None = None,
     ) -> Estimate:
         """Estimate the light of a file or of linear pixels (H, W, 3).
 
         camera: whose candidates to use; by default those of the camera that the file names; where that is not known,
         candidates from the colour matrix in the file; and where there is none, those of all cameras, with a warning.
         candidates: (n, 3) candidates of your own instead, or a set with a prior. region: look at this part only: left,
-        top, right, bottom as fractions. The rest is as in `photo.read` and `photo.from_array`.
+        top, right, bottom as fractions. shading: (h, w) or (h, w, 3) gains over the frame that undo the lens's shading,
+        in place of those in the file. The rest is as in `photo.read` and `photo.from_array`.
         """
         if isinstance(source, str | Path):
             picture = photo.read(source, black=black, white=white, mask=mask, assume_srgb=assume_srgb)
         else:
             picture = photo.from_array(source, black=black, white=white, mask=mask, assume_srgb=assume_srgb)
-        if region is not None:
-            picture = photo.crop(picture, region)
-        return self.estimate_photo(picture, camera, candidates=candidates)
+        return self.estimate_photo(picture, camera, candidates=candidates, region=region, shading=shading)
 
     def estimate_photo(
-        self, picture: Photo, camera: str | None = None, *, candidates: ArrayLike | CandidateSet | None = None
+        self,
+        picture: Photo,
+        camera: str | None = None,
+        *,
+        candidates: ArrayLike | CandidateSet | None = None,
+        region: tuple[float, float, float, float] | None = None,
+        shading: ArrayLike | None = None,
     ) -> Estimate:
-        """Estimate the light of a photo that is read already; camera and candidates as in `estimate`."""
+        """Estimate the light of a photo that is read already; the rest is as in `estimate`."""
+        if shading is not None:
+            picture = replace(picture, shading=thumbnail.gain_map(shading))
+        if region is not None:
+            picture = photo.crop(picture, region)
         return self._estimate(thumbnail.from_photo(picture), picture, camera, candidates)
 
     def estimate_thumbnail(
@@ -218,6 +235,10 @@ class Estimator:
         """
         source = _Source(name, camera_of_file)
         return self._estimate(np.asarray(cells), source, camera, candidates)
+
+    def from_colour_matrix(self, matrices: ColourMatrices) -> CandidateSet:
+        """Candidates for a camera of which only the colour matrix is known."""
+        return candidate_selection.from_colour_matrix(matrices)
 
     def _estimate(
         self,
@@ -247,26 +268,25 @@ class Estimator:
     ) -> tuple[str | None, CandidateSet, str, list[str]]:
         """Name of the camera, candidates, where they come from, and warnings.
 
-        Those given; or those from labels of the camera, named by the user or else by the file; or those from the file's
-        colour matrix; or those of all cameras.
+        Those given; or those of a camera file, or from labels, of the camera that the user or else the file names; or
+        those from the file's colour matrix; or those of all cameras.
         """
         if given is not None:
             given = given if isinstance(given, CandidateSet) else CandidateSet(candidate_selection.check(given))
             return camera or source.camera, given, "given", []
+        known_cameras = [*self.camera_files, *self.model.cameras]
         if camera is None and source.camera and not source.balanced:
-            camera = source.camera if cameras.is_known(source.camera, self.model.cameras) else None
+            camera = source.camera if cameras.is_known(source.camera, known_cameras) else None
+        if camera is not None and cameras.is_known(camera, self.camera_files):
+            known = cameras.find(camera, self.camera_files)
+            return known, self.camera_files[known], f"camera file of {known}", []
         if camera is not None:
-            known = cameras.find(camera, self.model.cameras)
+            known = cameras.find(camera, known_cameras)
             balanced = "its values were balanced before they were stored, which candidates from labels do not allow for"
             return known, self.model.cameras[known], f"labels of {known}", [balanced] if source.balanced else []
         # What a model has learned for its own candidates does not hold for others.
         if source.matrices is not None and self.model.any_camera.gain is None:
-            return (
-                source.camera,
-                candidate_selection.from_colour_matrix(source.matrices),
-                "colour matrix of the file",
-                [],
-            )
+            return source.camera, self.from_colour_matrix(source.matrices), "colour matrix of the file", []
         warnings = self._shared_candidates_warning(source.camera)
         return source.camera, self.model.any_camera, "labels of all cameras", warnings
 
@@ -284,9 +304,13 @@ class Estimator:
         return [f"{unknown}: candidates of {', '.join(self.model.cameras)} were used, which costs accuracy"]
 
 
-def load(name_or_path: str | Path | None = None) -> Estimator:
-    """An estimator with the bundled model, another bundled one by its name, or a model file by its path."""
-    return Estimator(model_file.load(name_or_path))
+def load(name_or_path: str | Path | None = None, *, camera_files: Iterable[str | Path] = ()) -> Estimator:
+    """An estimator with the bundled model, another bundled one by its name, or a model file by its path.
+
+    camera_files: files, or folders of files, with candidates of cameras (`greycard candidates build`); for the pictures
+    of these cameras they take the place of what the model knows.
+    """
+    return Estimator(model_file.load(name_or_path), camera_files)
 
 
 def light_name(light: Temperature | None) -> str | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from greycard.candidates import CandidateSet
 from greycard.errors import GreycardError
 from greycard.estimator import Estimate
 from greycard.illuminant import to_chromaticity
@@ -38,6 +39,20 @@ def posterior(estimate: Estimate, truth: ArrayLike | None = None) -> Figure:
     figure.colorbar(shown, ax=axes, label="probability")
     axes.set(title="How probable each candidate light is")
     axes.legend(loc="best")
+    return figure
+
+
+def candidates(chosen: CandidateSet, title: str) -> Figure:
+    """The candidates of a camera in r/g-b/g, coloured by how often their light is expected."""
+    figure = _figure(6.4, 5.2)
+    axes = figure.add_subplot()
+    red, blue = to_chromaticity(chosen.illuminants).T
+    share = np.ones(len(red)) if chosen.bias is None else np.exp(chosen.bias)
+    share = share / share.sum()
+    shown = axes.scatter(red, blue, c=share, s=36, cmap="viridis_r", edgecolors="0.3", linewidths=0.3)
+    figure.colorbar(shown, ax=axes, label="share of the prior")
+    axes.set(title=title, xlabel="r / g", ylabel="b / g")
+    axes.grid(alpha=0.25)
     return figure
 
 

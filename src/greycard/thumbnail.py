@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from greycard.errors import GreycardError
-from greycard.photo import Photo
+from greycard.photo import Photo, bilinear
 
 SIZE = 64
 """Cells along each side of a thumbnail."""
@@ -62,6 +62,19 @@ def from_photo(photo: Photo) -> Thumbnail:
             "the rest is black, clipped or masked"
         )
     return thumbnail
+
+
+def gain_map(gains: ArrayLike) -> NDArray[np.float32]:
+    """(64, 64, 3) gains at the centres of the cells, from gains (h, w) or (h, w, 3) that reach the frame's edges."""
+    points = np.asarray(gains, dtype=np.float32)
+    points = points[..., None] if points.ndim == 2 else points
+    if points.ndim != 3 or points.shape[2] not in (1, 3) or min(points.shape[:2]) < 2:
+        raise GreycardError(f"gain map: expected an array of shape (h, w) or (h, w, 3), got {np.shape(gains)}")
+    if not np.all(np.isfinite(points)) or not np.all(points > 0):
+        raise GreycardError("gain map: every gain must be a positive number")
+    centres = (np.arange(SIZE) + 0.5) / SIZE
+    found = bilinear(points, centres * (points.shape[0] - 1), centres * (points.shape[1] - 1))
+    return np.broadcast_to(found, (SIZE, SIZE, 3))
 
 
 def log_image(thumbnail: NDArray[np.generic], name: str = "thumbnail") -> LogImage:

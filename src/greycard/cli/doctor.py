@@ -36,10 +36,10 @@ def command(
 def _examine(path: Path, *, model: str | None) -> list[tuple[str, str]]:
     """The lines about one file, each a label and a text; done in a process of its own."""
     from greycard import photo
-    from greycard.cli.estimate import estimator
+    from greycard.cli.estimate import loaded
 
     picture = photo.read(path)
-    return [*_file(picture), *_answer(estimator(model).estimate_photo(picture))]
+    return [*_file(picture), *_answer(loaded(model).estimate_photo(picture))]
 
 
 def _file(picture: Photo) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from greycard.candidates import CandidateSet
     from greycard.estimator import Estimate, Estimator
     from greycard.illuminant import Array
 
@@ -26,7 +27,13 @@ def command(
     files: Files,
     camera: Annotated[str | None, typer.Option(help="The camera; by default what the file says.")] = None,
     model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
-    candidates: Annotated[Path | None, typer.Option(help="CSV (columns r, g, b) of candidates of your own.")] = None,
+    candidates: Annotated[
+        Path | None, typer.Option(help="Candidates of your own for all files: CSV (columns r, g, b) or a camera file.")
+    ] = None,
+    cameras: Annotated[
+        list[Path] | None,
+        typer.Option(help="Camera files, or folders of them, for the pictures of these cameras; may be repeated."),
+    ] = None,
     black: Annotated[float, typer.Option(help="Stored value of no light.")] = 0.0,
     white: Annotated[
         float | None, typer.Option(help="Stored value of saturation, or inf; default 65535, for floats 1.")
@@ -39,6 +46,17 @@ def command(
     as_shot: Annotated[
         bool, typer.Option("--as-shot", help="Compare with the white that the camera chose (RAW files).")
     ] = False,
+    gain_map: Annotated[
+        Path | None, typer.Option(help="NPY file of gains (h, w) or (h, w, 3) that undo the lens's shading.")
+    ] = None,
+    dump: Annotated[
+        str | None,
+        typer.Option(help="The files are bare sensor dumps: WIDTHxHEIGHT:PATTERN:BITS, such as 4000x3000:RGGB:12."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write a .csv or .jsonl report instead; what it holds already is skipped."),
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
@@ -48,35 +66,55 @@ def command(
     """
     from greycard.estimator import load
 
-    load(model)  # what is wrong with a model is said once, not for every file
+    files_of_cameras = tuple(cameras or ())
+    estimator = load(model, camera_files=files_of_cameras)  # what is wrong with these is said once, not for every file
     given = _read_candidates(candidates) if candidates else None
-    part = _read_region(region) if region else None
-    levels: dict[str, Any] = {"black": black, "white": white, "assume_srgb": assume_srgb, "region": part}
+    reading: dict[str, Any] = {
+        "black": black,
+        "white": white,
+        "assume_srgb": assume_srgb,
+        "region": _read_region(region) if region else None,
+        "dump": _read_dump(dump) if dump else None,
+        "shading": _read_gain_map(gain_map) if gain_map else None,
+    }
+    task = partial(_estimate, model=model, cameras=files_of_cameras, camera=camera, candidates=given, **reading)
 
-    def answers() -> Iterator[Answer]:
-        sets = [path for path in files if path.suffix.lower() == ".npz"]
-        pictures = [path for path in files if path not in sets]
-        task = partial(_estimate, model=model, camera=camera, candidates=given, **levels)
-        yield from _pictures(task, pictures, workers)
+    def answers(wanted: list[Path]) -> Iterator[Answer]:
+        sets = [path for path in wanted if path.suffix.lower() == ".npz"]
+        yield from _pictures(task, [path for path in wanted if path not in sets], workers)
         for path in sets:
-            yield from _packed(load(model), path, camera, given, levels)
+            yield from _packed(estimator, path, camera, given, reading)
 
-    failed = _print_json(answers()) if as_json else _print_table(answers(), as_shot)
+    if report:
+        options = [str(model), str(camera), *map(_content, [*files_of_cameras, *filter(None, (candidates, gain_map))])]
+        failed = _write_report(report, [*options, black, white, assume_srgb, region, dump], files, answers)
+    else:
+        failed = _print_json(answers(files)) if as_json else _print_table(answers(files), as_shot)
     if failed:
         raise typer.Exit(1)
 
 
-def _estimate(path: Path, *, model: str | None, **options: Any) -> Estimate:
+def _estimate(
+    path: Path, *, model: str | None, cameras: tuple[Path, ...], dump: dict[str, Any] | None, **options: Any
+) -> Estimate:
     """One picture; in a process of its own where there are several, or where LibRaw decodes it."""
-    return estimator(model).estimate(path, **options)
+    if dump is None:
+        return loaded(model, cameras).estimate(path, **options)
+    from greycard.errors import GreycardError
+    from greycard.raw import from_dump
+
+    if options.pop("assume_srgb"):
+        raise GreycardError("--assume-srgb: a sensor dump is linear")
+    picture = from_dump(path, black=options.pop("black"), white=options.pop("white"), **dump)
+    return loaded(model, cameras).estimate_photo(picture, **options)
 
 
 @cache
-def estimator(model: str | None) -> Estimator:
-    """The estimator with a model; loaded once in a process."""
+def loaded(model: str | None, cameras: tuple[Path, ...] = ()) -> Estimator:
+    """The estimator with a model and camera files; loaded once in a process."""
     from greycard.estimator import load
 
-    return load(model)
+    return load(model, camera_files=cameras)
 
 
 def _pictures(task: Callable[[Path], Estimate], paths: list[Path], workers: int | None) -> Iterator[Answer]:
@@ -112,14 +150,14 @@ def _answer(name: str, estimate: Callable[[], Estimate]) -> Answer:
 
 
 def _packed(
-    estimator: Estimator, path: Path, camera: str | None, given: list[list[float]] | None, levels: dict[str, Any]
+    estimator: Estimator, path: Path, camera: str | None, given: CandidateSet | None, reading: dict[str, Any]
 ) -> Iterator[Answer]:
     """Every picture of a packed data set."""
     from greycard.datasets import packed
     from greycard.errors import GreycardError
 
-    if levels != {"black": 0.0, "white": None, "assume_srgb": False, "region": None}:
-        yield str(path), f"{path}: --black, --white, --assume-srgb and --region do not apply to packed thumbnails"
+    if reading["shading"] is not None or any(value for key, value in reading.items() if key != "shading"):
+        yield str(path), f"{path}: is packed already; leave out what says how to read pictures, such as --black"
         return
     try:
         data = packed.load(path)
@@ -198,13 +236,63 @@ def _read_region(text: str) -> tuple[float, float, float, float]:
     return left, top, right, bottom
 
 
-def _read_candidates(path: Path) -> list[list[float]]:
-    import csv
+def _read_dump(text: str) -> dict[str, Any]:
+    from greycard.errors import GreycardError
+
+    try:
+        size, pattern, bits = text.split(":")
+        width, height = (int(side) for side in size.lower().split("x"))
+        return {"width": width, "height": height, "pattern": pattern, "bits": int(bits)}
+    except ValueError as error:
+        raise GreycardError(f"--dump: expected WIDTHxHEIGHT:PATTERN:BITS, got {text!r}") from error
+
+
+def _read_gain_map(path: Path) -> Array:
+    import numpy as np
 
     from greycard.errors import GreycardError
 
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            return [[float(row[channel]) for channel in "rgb"] for row in csv.DictReader(file)]
-    except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
-        raise GreycardError(f"{path}: expected a CSV file of numbers with the columns r, g, b") from error
+        return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
+    except (OSError, ValueError) as error:
+        raise GreycardError(f"{path}: expected an NPY file of gains (h, w) or (h, w, 3) ({error})") from error
+
+
+def _read_candidates(path: Path) -> CandidateSet:
+    """Candidates out of a camera file, or out of a table of lights."""
+    import numpy as np
+
+    from greycard import camera_file
+    from greycard.candidates import CandidateSet
+
+    if path.suffix.lower() == ".json":
+        return camera_file.read(path).candidates
+    return CandidateSet(np.concatenate(list(camera_file.read_lights(path).values())))
+
+
+def _content(path: Path) -> str:
+    """A digest of a file, or of the files in a folder: other content makes other estimates."""
+    import hashlib
+
+    parts = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    return hashlib.sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()
+
+
+def _write_report(
+    path: Path, settings: list[Any], files: list[Path], answers: Callable[[list[Path]], Iterator[Answer]]
+) -> int:
+    """Add what a report does not hold yet; a summary and the failures are printed."""
+    from greycard.report import Report
+
+    counts = {"estimated": 0, "failed": 0}
+    with Report(path, settings) as report:
+        left = [file for file in files if str(file) not in report.done]
+        for name, answer in answers(left):
+            if isinstance(answer, str):
+                counts["failed"] += 1
+                print(f"greycard: {answer}", file=sys.stderr)
+            else:
+                counts["estimated"] += 1
+            report.add({"file": name, "error": answer} if isinstance(answer, str) else answer.to_dict())
+    print(f"{path}: {counts['estimated']} estimated, {counts['failed']} failed, {len(files) - len(left)} skipped")
+    return counts["failed"]

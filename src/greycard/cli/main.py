@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from greycard.cli import crossval, demo, doctor, estimate, evaluate, info, pack, reproduce, train
+from greycard.cli import candidates, crossval, demo, doctor, estimate, evaluate, info, pack, reproduce, train
 from greycard.errors import GreycardError
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
 )
 for command in (estimate, evaluate, pack, train, crossval, reproduce, doctor, info, demo):
     app.command(command.__name__.rsplit(".", 1)[-1])(command.command)
+app.add_typer(candidates.commands, name="candidates")
 
 
 def main() -> None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from greycard.experiments.lab import Lab
 from greycard.experiments.table import Table, published
 from greycard.training import recipe as recipes
 
+EPOCHS = 150
+"""A camera has few pictures, so that an epoch has five steps; there are 24 models to train."""
+
 
 def run(lab: Lab) -> Table:
     """From scratch, and pre-trained on the other two data sets; geometric means over the eight cameras."""
-    scratch = lab.per_camera("nus8/one-camera", lab.nus8, recipes.load("one-camera"))
+    recipe = replace(recipes.load("one-camera"), epochs=EPOCHS)
+    scratch = lab.per_camera("nus8/one-camera", lab.nus8, recipe)
     start = lab.without("nus8")
     tuned = lab.per_camera("nus8/fine-tune-one", lab.nus8, recipes.load("fine-tune-one"), start=start)
     return Table(
         "table-2",
         "NUS-8, three folds for each camera, one model for each camera and fold; geometric mean over the 8 cameras of "
-        "each statistic.",
+        f"each statistic. From scratch with a shortened schedule of {EPOCHS} epochs.",
         [
             scratch.row(
                 "from scratch", "the camera's other folds", published(2.39, 1.61, 1.74, 0.50, 5.67), "geometric_mean"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from greycard.estimator import Estimator
 from greycard.evaluation import evaluate
 from greycard.experiments.lab import Lab, Outcome
@@ -14,6 +16,7 @@ FIGURES = {
     "one-camera": published(1.99, 1.06, 1.14, 0.35, 5.35),
     "fine-tune-one": published(1.95, 1.16, 1.25, 0.39, 4.99),
 }
+EPOCHS = {"one-camera": 60, "fine-tune-one": 15}
 
 
 def run(lab: Lab) -> Table:
@@ -23,10 +26,20 @@ def run(lab: Lab) -> Table:
         ("one-camera", None, ""),
         ("fine-tune-one", lab.without("cube_plus"), "Gehler-Shi and NUS-8, then "),
     ):
-        outcome = outcome_of(lab, f"cube-plus/{name}", recipes.load(name), start)
+        outcome = outcome_of(lab, f"cube-plus/{name}", shortened(name), start)
         trained_on = f"{before}Cube+" if lab.cube_challenge else f"{before}Cube+, other folds"
         rows.append(outcome.row("pre-trained" if start else "from scratch", trained_on, FIGURES[name]))
-    return Table("table-4", f"{where_tested(lab)} One camera, 120 candidates, learned gain and prior.", rows)
+    return Table(
+        "table-4",
+        f"{where_tested(lab)} One camera, 120 candidates, learned gain and prior. Shortened schedules: "
+        f"{EPOCHS['one-camera']} epochs from scratch, {EPOCHS['fine-tune-one']} after pre-training.",
+        rows,
+    )
+
+
+def shortened(name: str) -> Recipe:
+    """A recipe with fewer epochs: Cube+ has three times as many pictures as Gehler-Shi, which they were made for."""
+    return replace(recipes.load(name), epochs=EPOCHS[name])
 
 
 def where_tested(lab: Lab) -> str:

@@ -1,0 +1,148 @@
+"""`greycard candidates`: make the candidates of a camera, and look at them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from greycard.camera import ColourMatrices
+    from greycard.camera_file import CameraFile
+
+commands = typer.Typer(help="Make the candidates of a camera, and look at them.", no_args_is_help=True)
+
+
+@commands.command()
+def build(
+    photos: Annotated[list[Path] | None, typer.Argument(help="RAW files of the camera, for --from-raw.")] = None,
+    from_labels: Annotated[
+        Path | None, typer.Option(help="CSV of lights measured with the camera: columns r, g, b and maybe camera.")
+    ] = None,
+    from_raw: Annotated[bool, typer.Option("--from-raw", help="Use the colour matrices in RAW files.")] = False,
+    camera: Annotated[str | None, typer.Option(help="The camera, where the labels do not name it.")] = None,
+    alias: Annotated[list[str] | None, typer.Option(help="Another name of the camera; may be repeated.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="How many candidates, from labels.")] = 120,
+    out: Annotated[Path, typer.Option(help="Folder for the camera files, one for each camera.")] = Path(),
+) -> None:
+    """Write a camera file, which `greycard estimate --cameras` uses."""
+    from greycard import camera_file
+    from greycard.errors import GreycardError
+
+    if (from_labels is None) == (not from_raw):
+        raise GreycardError("candidates build: give either --from-labels FILE or --from-raw PHOTOS")
+    made = _from_labels(from_labels, camera, count) if from_labels else _from_raw(photos or [], camera)
+    if alias and len(made) > 1:
+        names = ", ".join(content.camera for content in made)
+        raise GreycardError(f"--alias: these are {len(made)} cameras ({names}); give one at a time")
+    for content in made:
+        path = out / content.file_name
+        camera_file.write(path, replace(content, aliases=tuple(alias or ())))
+        print(f"{path}: {content.camera}, {len(content.candidates.illuminants)} candidates from {content.origin}")
+
+
+@commands.command()
+def show(
+    camera: Annotated[str | None, typer.Argument(help="A camera's name or a camera file; by default a list.")] = None,
+    model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Plot them into this PNG file.")] = None,
+) -> None:
+    """List the cameras that are known, or show the candidates of one."""
+    if camera is None:
+        _list(model)
+        return
+    content = _known(camera, model)
+    _print(content)
+    if out is not None:
+        from greycard import plot
+
+        plot.save(plot.candidates(content.candidates, f"{content.camera}: {content.origin}"), out)
+        print(out)
+
+
+def _from_labels(path: Path, camera: str | None, count: int) -> list[CameraFile]:
+    """One camera file for each camera of a table of lights."""
+    from greycard import camera_file
+    from greycard.errors import GreycardError
+
+    lights = camera_file.read_lights(path)
+    if camera is not None and len(lights) > 1:
+        raise GreycardError(f"--camera: {path} has lights of {len(lights)} cameras; leave it out to use their names")
+    unnamed = camera is None and None in lights
+    if unnamed:
+        raise GreycardError(f"{path}: does not name the camera; give it with --camera")
+    return [camera_file.from_lights(camera or str(name), measured, count) for name, measured in lights.items()]
+
+
+def _from_raw(photos: list[Path], camera: str | None) -> list[CameraFile]:
+    """One camera file for each camera that took the photos, from the first colour matrix of each."""
+    from greycard.camera_file import CameraFile
+    from greycard.errors import GreycardError
+    from greycard.estimator import load
+    from greycard.workers import Failure, each
+
+    if not photos:
+        raise GreycardError("--from-raw: name at least one RAW file")
+    estimator, made = load(), {}
+    for index, found in sorted(each(_colours, photos), key=lambda pair: pair[0]):
+        if isinstance(found, Failure):
+            raise GreycardError(found.about(photos[index]))
+        name, matrices = found
+        name = camera or name
+        if name is None:
+            raise GreycardError(f"{photos[index]}: does not name its camera; give it with --camera")
+        if name not in made:
+            made[name] = CameraFile(name, estimator.from_colour_matrix(matrices), "its colour matrix")
+    return list(made.values())
+
+
+def _colours(path: Path) -> tuple[str | None, ColourMatrices]:
+    """Camera and colour matrices of a RAW file; read in a process of its own."""
+    from greycard.errors import GreycardError
+    from greycard.photo import read
+
+    picture = read(path)
+    if picture.matrices is None:
+        raise GreycardError(f"{path}: has no colour matrix, and LibRaw knows none of this camera")
+    if picture.balanced:
+        raise GreycardError(f"{path}: its values were balanced before they were stored; its matrix serves only itself")
+    return picture.camera, picture.matrices
+
+
+def _known(camera: str, model: str | None) -> CameraFile:
+    """A camera file, or a camera of a model as one."""
+    from greycard import camera_file, model_file
+    from greycard.camera import SOLD_AS, find
+
+    if Path(camera).suffix.lower() == ".json":
+        return camera_file.read(camera)
+    known = model_file.load(model).cameras
+    name = find(camera, known)
+    return camera_file.CameraFile(name, known[name], "labels, in the model", SOLD_AS.get(name, ()))
+
+
+def _print(content: CameraFile) -> None:
+    """What a camera's candidates are, in a few lines; the temperatures where its colour matrix is known."""
+    from greycard.camera import colour_matrices
+
+    chosen = content.candidates
+    print(f"{content.camera}: {len(chosen.illuminants)} candidates from {content.origin}")
+    if content.aliases:
+        print(f"also known as {', '.join(content.aliases)}")
+    matrices = colour_matrices(content.camera)
+    if matrices is not None:
+        kelvins = sorted(light.cct for light in matrices.temperatures(list(chosen.illuminants)) if light)
+        print(f"from {kelvins[0]:.0f} K to {kelvins[-1]:.0f} K, half of them above {kelvins[len(kelvins) // 2]:.0f} K")
+    print("prior: " + ("flat" if chosen.bias is None else "as often as such lights were seen"))
+
+
+def _list(model: str | None) -> None:
+    """The cameras of a model with their other names."""
+    from greycard import model_file
+    from greycard.camera import SOLD_AS
+
+    for name, chosen in sorted(model_file.load(model).cameras.items()):
+        others = f" (also {', '.join(SOLD_AS[name])})" if name in SOLD_AS else ""
+        print(f"{name}{others}: {len(chosen.illuminants)} candidates")
