@@ -46,7 +46,18 @@ def test_help_names_every_command():
     )
     assert all(
         name in done.stdout
-        for name in ("estimate", "evaluate", "pack", "train", "crossval", "reproduce", "doctor", "info", "demo")
+        for name in (
+            "candidates",
+            "estimate",
+            "evaluate",
+            "pack",
+            "train",
+            "crossval",
+            "reproduce",
+            "doctor",
+            "info",
+            "demo",
+        )
     )
 
 
