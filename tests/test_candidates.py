@@ -93,19 +93,36 @@ def test_a_colour_matrix_gives_a_band_of_lights_as_the_camera_sees_them():
 
     matrix = colour_matrices("Canon EOS 5D")
     band = candidates.from_colour_matrix(matrix)
-    assert 100 < len(band.illuminants) <= 120  # the warmest have no blue left for this camera
+    assert 200 < len(band.illuminants) <= 240  # the warmest have no blue left for this camera
     assert band.illuminants.min() > 0
     assert (band.gain, band.bias) == (None, None)
     found = temperatures(band.illuminants[::7], matrix.at(5000))
     assert min(light.cct for light in found) < 2500
     assert max(light.cct for light in found) > 9000
-    assert all(-0.013 < light.duv < 0.015 for light in found)
+    assert all(-0.015 < light.duv < 0.015 for light in found)
     # With two matrices, a light goes through the one for its temperature.
     one, other = np.eye(3), np.diag([2.0, 1.0, 1.0])
     two = ColourMatrices((one, other), (2000, 12_000))
     alone, both = (candidates.from_colour_matrix(each).illuminants for each in (ColourMatrices((one,)), two))
     np.testing.assert_allclose(both[-1], alone[-1], atol=1e-9)  # 2,000 K
     np.testing.assert_allclose(both[0], unit(alone[0] * [2, 1, 1]), atol=1e-9)  # 12,000 K
+
+
+def test_lights_that_known_cameras_saw_often_are_probable_for_another():
+    from greycard.camera import colour_matrices
+    from greycard.candidates import CandidateSet
+
+    one, other = colour_matrices("Canon EOS 5D"), colour_matrices("Nikon D5200")
+    xyz = np.array([[1.10, 1, 0.36], [0.95, 1, 1.09]])  # lamplight and daylight
+    of_one = CandidateSet(unit(xyz @ one.at(5000).T), bias=np.log(np.array([1, 9], dtype=np.float32)))
+    chosen = candidates.from_colour_matrix(other, {"Canon EOS 5D": of_one, "No Such Camera": of_one})
+    lamp, day = (
+        chosen.bias[np.argmin(angular_error(chosen.illuminants, unit(light @ other.at(5000).T)))] for light in xyz
+    )
+    assert day - lamp == pytest.approx(np.log(9), abs=0.3)
+    assert day == pytest.approx(chosen.bias.max(), abs=0.1)
+    assert chosen.bias.min() == pytest.approx(chosen.bias.max() + np.log(1e-3), abs=0.1)
+    assert candidates.from_colour_matrix(other, {"No Such Camera": of_one}).bias is None
 
 
 def test_a_matrix_that_turns_all_lights_negative_is_refused():

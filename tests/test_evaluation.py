@@ -159,17 +159,18 @@ def test_candidates_from_a_matrix_need_no_labels(make_packed, untrained_model, t
     from greycard.evaluation import matrix_candidates
 
     data = make_packed(6, cameras=("Canon EOS 5D", "Sony SLT-A57"))
-    chosen = matrix_candidates(data, "folds")
+    estimator = Estimator(untrained_model)
+    chosen = matrix_candidates(estimator, data, "folds")
     assert set(chosen) == {("Canon EOS 5D", 0), ("Canon EOS 5D", 1), ("Canon EOS 5D", 2)} | {
         ("Sony SLT-A57", fold) for fold in range(3)
     }
-    assert len(evaluate(Estimator(untrained_model), data, candidates="matrix").data) == 6
+    assert len(evaluate(estimator, data, candidates="matrix").data) == 6
     unknown = make_packed(6)
     with pytest.raises(GreycardError, match="Alpha One: its colour matrix is not known; give it with --cameras"):
-        evaluate(Estimator(untrained_model), unknown, candidates="matrix")
+        evaluate(estimator, unknown, candidates="matrix")
     path = tmp_path / "cameras.json"
     path.write_text('{"xyz_to_camera": {"Alpha One": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}}')
-    given = matrix_candidates(unknown, "folds", read_matrices(path))["Alpha One", 0]
+    given = matrix_candidates(estimator, unknown, "folds", read_matrices(path))["Alpha One", 0]
     np.testing.assert_allclose(
         given.illuminants, from_colour_matrix(read_matrices(path)["Alpha One"]).illuminants, atol=1e-12
     )
@@ -177,3 +178,20 @@ def test_candidates_from_a_matrix_need_no_labels(make_packed, untrained_model, t
         path.write_text(wrong)
         with pytest.raises(GreycardError, match=r"cameras\.json"):
             read_matrices(path)
+
+
+def test_a_prior_from_pictures_never_sees_the_fold_that_it_serves(make_packed, untrained_model):
+    from dataclasses import replace
+
+    from greycard.evaluation import matrix_candidates
+
+    data, estimator = make_packed(60, cameras=("Canon EOS 5D",)), Estimator(untrained_model)
+    chosen = matrix_candidates(estimator, data, "folds", pictures=True)
+    assert all(np.ptp(one.bias) > 0.1 for one in chosen.values())
+    images = data.images.copy()
+    images[data.folds == 1] = images[0]
+    labels = np.roll(data.illuminants, 7, axis=0)
+    changed = matrix_candidates(estimator, replace(data, images=images, illuminants=labels), "folds", pictures=True)
+    np.testing.assert_array_equal(chosen["Canon EOS 5D", 1].bias, changed["Canon EOS 5D", 1].bias)
+    assert np.abs(chosen["Canon EOS 5D", 0].bias - changed["Canon EOS 5D", 0].bias).max() > 1e-3
+    assert len(evaluate(estimator, data, candidates="pictures").data) == 60

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
@@ -13,11 +13,16 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from greycard.camera import ColourMatrices
+from greycard.camera import ColourMatrices, colour_matrices
 from greycard.errors import GreycardError
 from greycard.illuminant import Array, colour_science, from_chromaticity, to_chromaticity, unit
 
 Strategy = Literal["kmeans", "uniform", "mixture"]
+_WIDTH = 0.006
+"""How far, in CIE 1960 uv, a light of one camera makes others probable."""
+_LEAST = 1e-3
+"""Density of a light that no camera has seen, as a share of the most probable one's."""
+
 Space = Literal["rgb", "chromaticity", "log-chromaticity"]
 
 
@@ -59,29 +64,62 @@ def select(
     return _kmeans(measured, n, space, seed)
 
 
-def from_colour_matrix(matrices: ColourMatrices) -> CandidateSet:
+def from_colour_matrix(matrices: ColourMatrices, known: Mapping[str, CandidateSet] | None = None) -> CandidateSet:
     """Candidates for a camera of which only the colour matrix is known: a band of lights, as the camera sees them.
 
-    The band lies around the Planckian locus: 24 temperatures from 2,000 to 12,000 K, evenly spaced in mired, each at
-    five distances from the locus. Its prior is flat.
+    The band lies around the Planckian locus: 30 temperatures from 2,000 to 12,000 K, evenly spaced in mired, each at
+    eight distances from the locus. known: candidates of other cameras, by name; how often their lights were seen,
+    carried over through their bundled matrices, is the prior. Without them it is flat.
     """
-    xyz, temperatures = _band()
-    seen = np.stack([matrices.at(cct) @ light for light, cct in zip(xyz, temperatures, strict=True)])
+    band = _band()
+    seen = np.stack([matrices.at(cct) @ light for light, cct in zip(band.xyz, band.temperatures, strict=True)])
     positive = np.all(seen > 0, axis=1)
     if not positive.any():
         raise GreycardError("colour matrix: it sends no light to positive red, green and blue")
-    return CandidateSet(unit(seen[positive]))
+    prior = _prior_of(known or {}, band.uv[positive])
+    return CandidateSet(unit(seen[positive]), bias=prior)
+
+
+@dataclass(frozen=True, eq=False)
+class _Band:
+    """Lights in XYZ (n, 3) with Y = 1 and in CIE 1960 uv (n, 2), and their temperatures (n,) in kelvin."""
+
+    xyz: Array
+    uv: Array
+    temperatures: Array
 
 
 @cache
-def _band() -> tuple[Array, Array]:
-    """Lights (n, 3) in XYZ with Y = 1, and their temperatures (n,) in kelvin (Ohno 2014)."""
+def _band() -> _Band:
+    """Lights around the Planckian locus (Ohno 2014)."""
     colour = colour_science()
-    temperatures = 1e6 / np.linspace(1e6 / 12_000, 1e6 / 2_000, 24)
-    band = [(cct, duv) for cct in temperatures for duv in np.linspace(-0.012, 0.014, 5)]
+    temperatures = 1e6 / np.linspace(1e6 / 12_000, 1e6 / 2_000, 30)
+    band = [(cct, duv) for cct in temperatures for duv in np.linspace(-0.014, 0.014, 8)]
     uv = np.array([colour.temperature.CCT_to_uv_Ohno2013(np.array(light)) for light in band])
-    xyz = colour.xy_to_XYZ(colour.UCS_uv_to_xy(uv))
-    return np.asarray(xyz, dtype=np.float64), np.array([cct for cct, _ in band])
+    xyz = np.asarray(colour.xy_to_XYZ(colour.UCS_uv_to_xy(uv)), dtype=np.float64)
+    return _Band(xyz, uv, np.array([cct for cct, _ in band]))
+
+
+def _prior_of(known: Mapping[str, CandidateSet], uv: Array) -> NDArray[np.float32] | None:
+    """(n,) log density, at lights uv (n, 2), of the lights of known cameras; every camera counts the same.
+
+    None where no known camera has a bundled matrix. The density is wide, because matrices are only about right: the
+    same daylight comes out up to 0.008 greener or pinker by one camera's matrix than by another's.
+    """
+    density = np.zeros(len(uv))
+    for camera, chosen in known.items():
+        matrices = colour_matrices(camera)
+        if matrices is None:
+            continue
+        x, y, z = np.linalg.solve(matrices.matrices[0], chosen.illuminants.T)
+        carried = np.stack([4 * x, 6 * y], axis=1) / (x + 15 * y + 3 * z)[:, None]
+        shares = np.ones(len(carried)) if chosen.bias is None else np.exp(chosen.bias.astype(np.float64))
+        distances = np.square(uv[:, None] - carried[None]).sum(axis=-1)
+        density += np.exp(-distances / (2 * _WIDTH**2)) @ (shares / shares.sum())
+    if not density.any():
+        return None
+    density += _LEAST * density.max()
+    return np.asarray(np.log(density / density.mean()), dtype=np.float32)
 
 
 def log_prior(illuminants: ArrayLike, candidates: ArrayLike) -> NDArray[np.float32]:

@@ -237,8 +237,13 @@ class Estimator:
         return self._estimate(np.asarray(cells), source, camera, candidates)
 
     def from_colour_matrix(self, matrices: ColourMatrices) -> CandidateSet:
-        """Candidates for a camera of which only the colour matrix is known."""
-        return candidate_selection.from_colour_matrix(matrices)
+        """Candidates for a camera of which only the colour matrix is known, with a prior by the model's cameras."""
+        return candidate_selection.from_colour_matrix(matrices, self.model.cameras)
+
+    def scores(self, thumbnails: Iterable[NDArray[np.generic]], chosen: CandidateSet) -> NDArray[np.float32]:
+        """(pictures, n) log-likelihoods of thumbnails (64, 64, 3) under candidates."""
+        images = (thumbnail.log_image(cells) for cells in thumbnails)
+        return np.stack([log_likelihoods(self.model.network, image, chosen.illuminants) for image in images])
 
     def _estimate(
         self,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from greycard import camera as cameras
 from greycard import candidates as candidate_selection
+from greycard.adaptation import adapted
 from greycard.camera import ColourMatrices
 from greycard.candidates import CandidateSet
 from greycard.datasets.packed import FoldColumn, Packed
@@ -24,7 +25,7 @@ from greycard.model_file import Model, TrainingImages
 from greycard.output import write_whole
 from greycard.statistics import bootstrap_interval, geometric_mean, summary
 
-CandidateSource = Literal["labels", "matrix", "model"]
+CandidateSource = Literal["labels", "pictures", "matrix", "model"]
 CandidateSets = Mapping[tuple[str, int], CandidateSet]
 """Candidates for each (camera, fold)."""
 LABEL_CANDIDATES = 120
@@ -101,7 +102,8 @@ def evaluate(
 
     candidates: "labels" takes the candidates for a fold from the labels of the camera's other folds; "model" takes
     those that the model carries for the camera; "matrix" those that the camera's bundled colour matrix gives, without
-    any label; or a set for each (camera, fold). The default is "labels", except for a model that has learned gain and
+    any label; "pictures" these with a prior from the pictures, without labels, of the camera's other folds; or a set
+    for each (camera, fold). The default is "labels", except for a model that has learned gain and
     bias for its own candidates.
     include_seen: score also images that the model was trained on; their number is then part of the report.
     progress: called after each image.
@@ -121,8 +123,8 @@ def evaluate(
     chosen = candidates
     if candidates == "labels":
         chosen = label_candidates(data, folds)
-    elif candidates == "matrix":
-        chosen = matrix_candidates(data, folds)
+    elif candidates in ("matrix", "pictures"):
+        chosen = matrix_candidates(estimator, data, folds, pictures=candidates == "pictures")
     estimates = []
     rows = zip(scored.images, scored.cameras, scored.names, getattr(scored, folds), strict=True)
     for image, camera, name, fold in rows:
@@ -137,7 +139,7 @@ def _candidate_source(
 ) -> CandidateSource:
     """Where the candidates come from: as asked for, or what suits the model; refused where that cannot be had."""
     learned = model.any_camera.gain is not None
-    if candidates in ("labels", "matrix"):
+    if candidates in ("labels", "matrix", "pictures"):
         _refuse_learned(model)
     chosen: CandidateSource = candidates or ("model" if learned else "labels")
     if chosen == "labels" and np.any(getattr(data, folds) < 0):
@@ -176,19 +178,30 @@ def label_candidates(data: Packed, folds: FoldColumn, n: int = LABEL_CANDIDATES)
 
 
 def matrix_candidates(
-    data: Packed, folds: FoldColumn, matrices: Mapping[str, ColourMatrices] | None = None
+    estimator: Estimator,
+    data: Packed,
+    folds: FoldColumn,
+    matrices: Mapping[str, ColourMatrices] | None = None,
+    *,
+    pictures: bool = False,
 ) -> CandidateSets:
-    """Candidates for each (camera, fold) from the camera's colour matrix: one of those given, or the bundled one."""
+    """Candidates for each (camera, fold) from the camera's colour matrix: one of those given, or the bundled one.
+
+    pictures: take the prior from the pictures of the camera's other folds, without their labels.
+    """
     found: dict[tuple[str, int], CandidateSet] = {}
-    for camera in np.unique(data.cameras):
-        given = matrices and cameras.is_known(str(camera), matrices)
-        matrix = matrices[cameras.find(str(camera), matrices)] if matrices and given else None
-        matrix = matrix or cameras.colour_matrices(str(camera))
+    numbers = data.fold_numbers(folds) if pictures else getattr(data, folds)
+    for camera in map(str, np.unique(data.cameras)):
+        given = matrices and cameras.is_known(camera, matrices)
+        matrix = matrices[cameras.find(camera, matrices)] if matrices and given else cameras.colour_matrices(camera)
         if matrix is None:
             raise GreycardError(f"{camera}: its colour matrix is not known; give it with --cameras")
-        chosen = candidate_selection.from_colour_matrix(matrix)
-        for fold in np.unique(getattr(data, folds)[data.cameras == camera]):
-            found[str(camera), int(fold)] = chosen
+        chosen = estimator.from_colour_matrix(matrix)
+        own = data.cameras == camera
+        scores = estimator.scores(data.images[own], chosen) if pictures else None
+        for fold in np.unique(numbers[own]):
+            others = None if scores is None else scores[numbers[own] != fold]
+            found[camera, int(fold)] = chosen if others is None else adapted(chosen, others)
     return found
 
 

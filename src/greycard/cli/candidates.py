@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from greycard.camera import ColourMatrices
     from greycard.camera_file import CameraFile
+    from greycard.thumbnail import Thumbnail
 
 commands = typer.Typer(help="Make the candidates of a camera, and look at them.", no_args_is_help=True)
 
@@ -21,7 +23,9 @@ def build(
     from_labels: Annotated[
         Path | None, typer.Option(help="CSV of lights measured with the camera: columns r, g, b and maybe camera.")
     ] = None,
-    from_raw: Annotated[bool, typer.Option("--from-raw", help="Use the colour matrices in RAW files.")] = False,
+    from_raw: Annotated[
+        bool, typer.Option("--from-raw", help="Use the colour matrix in RAW files, and the pictures if they are many.")
+    ] = False,
     camera: Annotated[str | None, typer.Option(help="The camera, where the labels do not name it.")] = None,
     alias: Annotated[list[str] | None, typer.Option(help="Another name of the camera; may be repeated.")] = None,
     count: Annotated[int, typer.Option(min=1, help="How many candidates, from labels.")] = 120,
@@ -77,38 +81,58 @@ def _from_labels(path: Path, camera: str | None, count: int) -> list[CameraFile]
 
 
 def _from_raw(photos: list[Path], camera: str | None) -> list[CameraFile]:
-    """One camera file for each camera that took the photos, from the first colour matrix of each."""
-    from greycard.camera_file import CameraFile
+    """One camera file for each camera that took the photos: from a colour matrix, and from the photos if they suffice.
+
+    A file that cannot be used is told and left out.
+    """
+    from greycard.cli.terminal import bar
     from greycard.errors import GreycardError
-    from greycard.estimator import load
     from greycard.workers import Failure, each
 
-    if not photos:
-        raise GreycardError("--from-raw: name at least one RAW file")
-    estimator, made = load(), {}
-    for index, found in sorted(each(_colours, photos), key=lambda pair: pair[0]):
-        if isinstance(found, Failure):
-            raise GreycardError(found.about(photos[index]))
-        name, matrices = found
-        name = camera or name
-        if name is None:
-            raise GreycardError(f"{photos[index]}: does not name its camera; give it with --camera")
-        if name not in made:
-            made[name] = CameraFile(name, estimator.from_colour_matrix(matrices), "its colour matrix")
-    return list(made.values())
+    found: dict[str, list[tuple[ColourMatrices, Thumbnail]]] = {}
+    with bar() as progress:
+        task = progress.add_task("reading", total=len(photos))
+        for index, answer in each(_examined, photos):
+            progress.advance(task)
+            if isinstance(answer, Failure):
+                print(f"greycard: {answer.about(photos[index])}", file=sys.stderr)
+            elif camera is None and answer[0] is None:
+                print(f"greycard: {photos[index]}: does not name its camera; give it with --camera", file=sys.stderr)
+            else:
+                found.setdefault(str(camera or answer[0]), []).append(answer[1:])
+    if not found:
+        raise GreycardError("--from-raw: name at least one RAW file that has a colour matrix")
+    return [_by_matrix(name, pictures) for name, pictures in found.items()]
 
 
-def _colours(path: Path) -> tuple[str | None, ColourMatrices]:
-    """Camera and colour matrices of a RAW file; read in a process of its own."""
+def _by_matrix(camera: str, pictures: list[tuple[ColourMatrices, Thumbnail]]) -> CameraFile:
+    """A camera file from the matrices of the first picture, with a prior from all of them where they suffice."""
+    from greycard.adaptation import FEWEST, adapted
+    from greycard.camera_file import CameraFile
+    from greycard.estimator import load
+
+    estimator = load()
+    chosen = estimator.from_colour_matrix(pictures[0][0])
+    if len(pictures) < FEWEST:
+        return CameraFile(camera, chosen, f"its colour matrix ({FEWEST} pictures or more would tell its usual lights)")
+    scores = estimator.scores((cells for _, cells in pictures), chosen)
+    return CameraFile(camera, adapted(chosen, scores), f"its colour matrix and {len(pictures)} pictures")
+
+
+def _examined(path: Path) -> tuple[str | None, ColourMatrices, Thumbnail]:
+    """Camera, colour matrices and thumbnail of a RAW file; read in a process of its own."""
     from greycard.errors import GreycardError
     from greycard.photo import read
+    from greycard.thumbnail import from_photo, log_image
 
     picture = read(path)
     if picture.matrices is None:
         raise GreycardError(f"{path}: has no colour matrix, and LibRaw knows none of this camera")
     if picture.balanced:
         raise GreycardError(f"{path}: its values were balanced before they were stored; its matrix serves only itself")
-    return picture.camera, picture.matrices
+    cells = from_photo(picture)
+    log_image(cells, str(path))  # refuses one with too little to see
+    return picture.camera, picture.matrices, cells
 
 
 def _known(camera: str, model: str | None) -> CameraFile:

@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from greycard.datasets.packed import Packed
+    from greycard.estimator import Estimator
     from greycard.evaluation import CandidateSets, CandidateSource, Scores
 
 
@@ -17,10 +18,10 @@ def command(
     data: Annotated[Path, typer.Argument(help="A packed data set (.npz).")],
     model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
     candidates: Annotated[
-        Literal["labels", "matrix", "model"] | None,
+        Literal["labels", "pictures", "matrix", "model"] | None,
         typer.Option(
-            help="From the labels of the other folds (the default), from the camera's colour matrix, or the model's "
-            "own (the default where it has learned gain and bias for them)."
+            help="From the labels of the other folds (the default); from the camera's colour matrix, with or without "
+            "the pictures of the other folds; or the model's own (the default where it has learned gain and bias)."
         ),
     ] = None,
     cameras: Annotated[
@@ -42,6 +43,7 @@ def command(
     """
     from greycard.datasets import packed
     from greycard.errors import GreycardError
+    from greycard.estimator import load
     from greycard.evaluation import read_predictions
     from greycard.statistics import paired_comparison
 
@@ -53,7 +55,9 @@ def command(
     if predictions:
         scores = read_predictions(predictions, dataset)
     else:
-        scores = _run_model(dataset, model, _source(dataset, candidates, cameras, folds), folds, include_seen)
+        estimator = load(model)
+        source = _source(estimator, dataset, candidates, cameras, folds)
+        scores = _run_model(dataset, estimator, source, folds, include_seen)
     report: dict[str, Any] = scores.report() | {"left_out_as_seen": len(dataset) - len(scores.data)}
     if against:
         other = read_predictions(against, scores.data)
@@ -67,8 +71,9 @@ def command(
 
 
 def _source(
+    estimator: Estimator,
     dataset: Packed,
-    candidates: Literal["labels", "matrix", "model"] | None,
+    candidates: CandidateSource | None,
     cameras: Path | None,
     folds: Literal["folds", "scene_folds"],
 ) -> CandidateSource | CandidateSets | None:
@@ -79,26 +84,25 @@ def _source(
 
     if cameras is None:
         return candidates
-    if candidates != "matrix":
-        raise GreycardError("--cameras belongs to --candidates matrix")
-    return matrix_candidates(dataset, folds, read_matrices(cameras))
+    if candidates not in ("matrix", "pictures"):
+        raise GreycardError("--cameras belongs to --candidates matrix or pictures")
+    return matrix_candidates(estimator, dataset, folds, read_matrices(cameras), pictures=candidates == "pictures")
 
 
 def _run_model(
     dataset: Packed,
-    model: str | None,
+    estimator: Estimator,
     candidates: CandidateSource | CandidateSets | None,
     folds: Literal["folds", "scene_folds"],
     include_seen: bool,
 ) -> Scores:
     from greycard.cli.terminal import bar
-    from greycard.estimator import load
     from greycard.evaluation import evaluate
 
     with bar() as progress:
         task = progress.add_task("evaluating", total=len(dataset))
         return evaluate(
-            load(model),
+            estimator,
             dataset,
             candidates=candidates,
             folds=folds,
