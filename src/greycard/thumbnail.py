@@ -6,6 +6,7 @@ This is the only preprocessing there is. Training, every data set and every esti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,23 +73,30 @@ def log_image(thumbnail: NDArray[np.generic], name: str = "thumbnail") -> LogIma
     cells = np.asarray(thumbnail, dtype=np.float32)
     if cells.shape != (SIZE, SIZE, 3):
         raise GreycardError(f"{name}: a thumbnail has the shape ({SIZE}, {SIZE}, 3), this one has {cells.shape}")
-    if not np.all(np.isfinite(cells)):
+    if not np.isfinite(cells.sum(dtype=np.float64)):  # one that is not finite makes the sum so
         raise GreycardError(f"{name}: holds values that are not finite")
-    valid = np.all(cells > 0, axis=-1)
+    valid = valid_cells(cells)
     if valid.sum() < FEWEST_CELLS:
         raise GreycardError(
             f"{name}: only {int(valid.sum())} of {SIZE * SIZE} cells can be used (at least {FEWEST_CELLS} are needed); "
             "the rest is black, clipped or masked"
         )
-    relative = cells / cells[valid].mean(dtype=np.float64)
-    return LogImage(np.log(np.maximum(relative, FLOOR)).astype(np.float32), _counted(valid))
+    relative = cells / np.float32(cells[valid].mean(dtype=np.float64))
+    np.maximum(relative, np.float32(FLOOR), out=relative)
+    return LogImage(np.log(relative, out=relative), _counted(valid))
+
+
+def valid_cells(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where all three channels (..., 3) are positive."""
+    return np.asarray((cells[..., 0] > 0) & (cells[..., 1] > 0) & (cells[..., 2] > 0))
 
 
 def _counted(valid: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Cells whose 3x3 neighbourhood inside the frame is valid; the valid cells where fewer than 64 are such."""
-    padded = np.pad(valid, 1, constant_values=True)
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3))
-    surrounded = np.asarray(windows.all(axis=(-2, -1)))
+    padded = np.ones((valid.shape[0] + 2, valid.shape[1] + 2), dtype=bool)
+    padded[1:-1, 1:-1] = valid
+    across = padded[:, :-2] & padded[:, 1:-1] & padded[:, 2:]
+    surrounded = across[:-2] & across[1:-1] & across[2:]
     return surrounded if surrounded.sum() >= FEWEST_CELLS else valid
 
 

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from greycard.coarse_to_fine import Speed
     from greycard.estimator import Estimate, Estimator
     from greycard.illuminant import Array
 
@@ -39,6 +40,9 @@ def command(
     as_shot: Annotated[
         bool, typer.Option("--as-shot", help="Compare with the white that the camera chose (RAW files).")
     ] = False,
+    speed: Annotated[
+        Literal["exact", "default", "live"], typer.Option(help="How much of a picture is looked at.")
+    ] = "default",
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
@@ -56,27 +60,27 @@ def command(
     def answers() -> Iterator[Answer]:
         sets = [path for path in files if path.suffix.lower() == ".npz"]
         pictures = [path for path in files if path not in sets]
-        task = partial(_estimate, model=model, camera=camera, candidates=given, **levels)
+        task = partial(_estimate, model=model, speed=speed, camera=camera, candidates=given, **levels)
         yield from _pictures(task, pictures, workers)
         for path in sets:
-            yield from _packed(load(model), path, camera, given, levels)
+            yield from _packed(load(model, speed), path, camera, given, levels)
 
     failed = _print_json(answers()) if as_json else _print_table(answers(), as_shot)
     if failed:
         raise typer.Exit(1)
 
 
-def _estimate(path: Path, *, model: str | None, **options: Any) -> Estimate:
+def _estimate(path: Path, *, model: str | None, speed: Speed, **options: Any) -> Estimate:
     """One picture; in a process of its own where there are several, or where LibRaw decodes it."""
-    return estimator(model).estimate(path, **options)
+    return estimator(model, speed).estimate(path, **options)
 
 
 @cache
-def estimator(model: str | None) -> Estimator:
-    """The estimator with a model; loaded once in a process."""
+def estimator(model: str | None, speed: Speed = "default") -> Estimator:
+    """The estimator with a model and a speed; loaded once in a process."""
     from greycard.estimator import load
 
-    return load(model)
+    return load(model, speed)
 
 
 def _pictures(task: Callable[[Path], Estimate], paths: list[Path], workers: int | None) -> Iterator[Answer]:

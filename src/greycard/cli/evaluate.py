@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
+    from greycard.coarse_to_fine import Speed
     from greycard.datasets.packed import Packed
     from greycard.evaluation import CandidateSets, CandidateSource, Scores
 
@@ -34,6 +35,9 @@ def command(
     ] = None,
     per_image: Annotated[Path | None, typer.Option(help="Write each image's estimate and errors to this CSV.")] = None,
     include_seen: Annotated[bool, typer.Option("--include-seen", help="Score training images too.")] = False,
+    speed: Annotated[
+        Literal["exact", "default", "live"], typer.Option(help="How much of a picture is looked at.")
+    ] = "exact",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Score a model on a packed data set.
@@ -46,14 +50,15 @@ def command(
     from greycard.statistics import paired_comparison
 
     dataset = packed.load(data)
-    if predictions and (model or include_seen or candidates or cameras):
+    if predictions and (model or include_seen or candidates or cameras or speed != "exact"):
         raise GreycardError(
-            "--predictions takes the place of a model: leave out --model, --candidates, --cameras, --include-seen"
+            "--predictions takes the place of a model: leave out --model, --candidates, --cameras, --include-seen "
+            "and --speed"
         )
     if predictions:
         scores = read_predictions(predictions, dataset)
     else:
-        scores = _run_model(dataset, model, _source(dataset, candidates, cameras, folds), folds, include_seen)
+        scores = _run_model(dataset, model, _source(dataset, candidates, cameras, folds), folds, include_seen, speed)
     report: dict[str, Any] = scores.report() | {"left_out_as_seen": len(dataset) - len(scores.data)}
     if against:
         other = read_predictions(against, scores.data)
@@ -90,6 +95,7 @@ def _run_model(
     candidates: CandidateSource | CandidateSets | None,
     folds: Literal["folds", "scene_folds"],
     include_seen: bool,
+    speed: Speed,
 ) -> Scores:
     from greycard.cli.terminal import bar
     from greycard.estimator import load
@@ -103,6 +109,7 @@ def _run_model(
             candidates=candidates,
             folds=folds,
             include_seen=include_seen,
+            speed=speed,
             progress=lambda: progress.advance(task),
         )
 
