@@ -238,7 +238,8 @@ class Estimator:
     ) -> Iterator[Estimate]:
         """Estimate the light of many thumbnails of one camera, in their order.
 
-        thumbnails: (n, 64, 64, 3), or a list of (64, 64, 3). threads: how many work at once; by default one for each core. The rest is as in `estimate_thumbnail`.
+        thumbnails: (n, 64, 64, 3), or a list of (64, 64, 3). threads: how many work at once; by default one for each
+        core. The rest is as in `estimate_thumbnail`.
         """
         from threadpoolctl import threadpool_limits
 
