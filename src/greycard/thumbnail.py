@@ -47,13 +47,11 @@ def from_photo(photo: Photo) -> Thumbnail:
     for y in range(SIZE):
         covered = np.flatnonzero(rows[y])
         band = slice(int(covered[0]), int(covered[-1]) + 1)
-        linear, usable = _linear(photo, band)
-        weights = rows[y, band].astype(np.float32)
-        sums = np.einsum("h,hwc->wc", weights, linear)
-        area = columns @ (weights @ usable)
+        sums = columns @ _column_sums(photo, band, rows[y, band].astype(np.float32)).T
+        area = sums[:, 3]
         usable_area += float(area.mean()) / SIZE
         kept = area > 0.5 + 1e-6
-        thumbnail[y, kept] = (columns[kept] @ sums) / area[kept, None]
+        thumbnail[y, kept] = sums[kept, :3] / area[kept, None]
     if photo.shading is not None:
         thumbnail *= photo.shading
     usable = round(usable_area * height * width)
@@ -100,16 +98,23 @@ def _counted(valid: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return surrounded if surrounded.sum() >= FEWEST_CELLS else valid
 
 
-def _linear(photo: Photo, band: slice) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Rows of a photo in linear light, 0 where a pixel is no measurement; and 1.0 where it is one, else 0.0."""
-    stored = photo.pixels[band]
-    above_black = stored.astype(np.float32) - photo.black
+def _column_sums(photo: Photo, band: slice, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(4, W): weighted sums over rows of a photo: red, green, blue in linear light, and what of the area is usable.
+
+    weights: (rows of the band,). One channel at a time: loops over three numbers would take several times as long.
+    """
+    stored = [photo.pixels[band, :, channel] for channel in range(3)]
+    above_black = [plane.astype(np.float32) - black for plane, black in zip(stored, photo.black, strict=True)]
     span = photo.white - photo.black
-    usable = np.all(above_black < SATURATION * span, axis=-1) & np.any(stored != 0, axis=-1)
+    usable = (stored[0] != 0) | (stored[1] != 0) | (stored[2] != 0)
+    for plane, highest in zip(above_black, SATURATION * span, strict=True):
+        usable &= plane < highest
     if photo.mask is not None:
         usable &= ~photo.mask[band]
-    linear = above_black / np.where(np.isfinite(span), span, np.float32(1))
-    return np.where(usable[..., None], linear, np.float32(0)), usable.astype(np.float32)
+    counted = usable * weights[:, None]
+    scale = np.where(np.isfinite(span), span, np.float32(1))
+    sums = [np.einsum("hw,hw->w", counted, plane) / one for plane, one in zip(above_black, scale, strict=True)]
+    return np.array([*sums, counted.sum(axis=0)], dtype=np.float32)
 
 
 def _cell_weights(pixels: int) -> NDArray[np.float64]:
