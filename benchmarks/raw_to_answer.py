@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # before NumPy and LibRaw are loaded
 
@@ -82,7 +83,7 @@ def main() -> None:
         found["peak_megabytes"] = float(run.stdout)
         found["allowed_megabytes"] = 8 * found["megapixels"] + 200
         rounded = {key: round(value, 3 if value < 100 else 0) for key, value in found.items()}
-        print(json.dumps({"file": os.path.basename(path), **rounded}))
+        print(json.dumps({"file": Path(path).name, **rounded}))
 
 
 if __name__ == "__main__":

@@ -102,12 +102,12 @@ def spread_cells(counted: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
 
     The first of them are spread evenly, too.
     """
-    order = _cell_order(*counted.shape)
+    order = cell_order(*counted.shape)
     return order[counted.reshape(-1)[order]][:most]
 
 
 @cache
-def _cell_order(rows: int, columns: int) -> NDArray[np.intp]:
+def cell_order(rows: int, columns: int) -> NDArray[np.intp]:
     """All cells in an order whose every beginning covers the grid evenly (Roberts 2018, the R2 sequence as a mask)."""
     plastic = 1.32471795724474602596  # x with x^3 = x + 1
     y, x = np.mgrid[:rows, :columns]

@@ -6,6 +6,7 @@ convolution of log Y serves all candidates: a candidate only shifts the 64 featu
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass, fields
 
@@ -97,8 +98,8 @@ def first_layer(network: Network, image: LogImage, cells: NDArray[np.intp]) -> F
 
 def candidate_shifts(network: Network, candidates: Array) -> Floats:
     """(n, 64): what correcting by each candidate subtracts from the features of every cell."""
-    kernel_sums = network.convolution_weight.sum(axis=(0, 1))
-    return np.asarray(np.log(candidates).astype(np.float32) @ kernel_sums)
+    kernel_sums = network.convolution_weight.sum(axis=(0, 1), dtype=np.float64)
+    return np.asarray(np.log(candidates, dtype=np.float64) @ kernel_sums, dtype=np.float32)
 
 
 def pooled(network: Network, features: Floats, shifts: Floats) -> Floats:
@@ -106,15 +107,20 @@ def pooled(network: Network, features: Floats, shifts: Floats) -> Floats:
 
     features: (cells, 64) before the ReLU; shifts: (n, 64).
     Since relu(x - t) = max(x, t) - t, the bias of a layer and the shift of a candidate become a threshold t, and what
-    is subtracted goes through the next layer, once a candidate instead of once a cell.
+    is subtracted goes through the next layer, once a candidate instead of once a cell. Shifts count from their mean: small
+    thresholds have small rounding errors, which would be those of every cell and not average out.
     """
+    centre = shifts.mean(axis=0)
+    features, shifts = features - centre, shifts - centre
     thresholds1 = shifts @ network.cell1_weight - network.cell1_bias
     thresholds2 = thresholds1 @ network.cell2_weight - network.cell2_bias
     sums = np.zeros((len(shifts), network.cell2_bias.size), dtype=np.float64)
     for start in range(0, len(features), _ROWS):
         block = features[start : start + _ROWS]
         cells, at_once = len(block), max(1, _ROWS // len(block))
-        ones = np.ones(cells, dtype=np.float32)
+        # Short sums in single precision, their sums in double: a long one would lose digits.
+        short = math.gcd(cells, 32)
+        ones = np.ones(short, dtype=np.float32)
         for first in range(0, len(shifts), at_once):
             some = slice(first, first + at_once)
             count = len(shifts[some])
@@ -126,7 +132,8 @@ def pooled(network: Network, features: Floats, shifts: Floats) -> Floats:
             np.matmul(layer1, network.cell2_weight, out=layer2)
             shaped2 = layer2.reshape(count, cells, -1)
             np.maximum(shaped2, thresholds2[some, None], out=shaped2)
-            sums[some] += ones @ shaped2
+            short_sums = np.matmul(ones, layer2.reshape(-1, short, layer2.shape[1]))
+            sums[some] += short_sums.reshape(count, cells // short, -1).sum(axis=1, dtype=np.float64)
     return np.asarray(sums / len(features) - thresholds2, dtype=np.float32)
 
 
