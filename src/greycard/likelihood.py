@@ -107,8 +107,8 @@ def pooled(network: Network, features: Floats, shifts: Floats) -> Floats:
 
     features: (cells, 64) before the ReLU; shifts: (n, 64).
     Since relu(x - t) = max(x, t) - t, the bias of a layer and the shift of a candidate become a threshold t, and what
-    is subtracted goes through the next layer, once a candidate instead of once a cell. Shifts count from their mean: small
-    thresholds have small rounding errors, which would be those of every cell and not average out.
+    is subtracted goes through the next layer, once a candidate instead of once a cell. Shifts count from their mean:
+    small thresholds have small rounding errors, which would be those of every cell and not average out.
     """
     centre = shifts.mean(axis=0)
     features, shifts = features - centre, shifts - centre

@@ -63,20 +63,22 @@ def from_photo(photo: Photo) -> Thumbnail:
     return thumbnail
 
 
-def log_image(thumbnail: NDArray[np.generic], name: str = "thumbnail") -> LogImage:
+def log_image(
+    thumbnail: NDArray[np.generic], name: str = "thumbnail", grid: tuple[int, int] = (SIZE, SIZE)
+) -> LogImage:
     """Remove the exposure, take the logarithm, and find the cells that count.
 
-    thumbnail: (64, 64, 3) linear; name: what to call it when it is refused.
+    thumbnail: (64, 64, 3) linear; name: what to call it when it is refused. grid: (rows, columns), where they are others.
     """
     cells = np.asarray(thumbnail, dtype=np.float32)
-    if cells.shape != (SIZE, SIZE, 3):
-        raise GreycardError(f"{name}: a thumbnail has the shape ({SIZE}, {SIZE}, 3), this one has {cells.shape}")
+    if cells.shape != (*grid, 3):
+        raise GreycardError(f"{name}: a thumbnail has the shape {(*grid, 3)}, this one has {cells.shape}")
     if not np.isfinite(cells.sum(dtype=np.float64)):  # one that is not finite makes the sum so
         raise GreycardError(f"{name}: holds values that are not finite")
     valid = valid_cells(cells)
     if valid.sum() < FEWEST_CELLS:
         raise GreycardError(
-            f"{name}: only {int(valid.sum())} of {SIZE * SIZE} cells can be used (at least {FEWEST_CELLS} are needed); "
+            f"{name}: only {int(valid.sum())} of {valid.size} cells can be used (at least {FEWEST_CELLS} are needed); "
             "the rest is black, clipped or masked"
         )
     relative = cells / np.float32(cells[valid].mean(dtype=np.float64))
@@ -117,10 +119,21 @@ def _column_sums(photo: Photo, band: slice, weights: NDArray[np.float32]) -> NDA
     return np.array([*sums, counted.sum(axis=0)], dtype=np.float32)
 
 
-def _cell_weights(pixels: int) -> NDArray[np.float64]:
-    """(64, pixels): the share of each cell, along one axis, that each pixel covers. Rows sum to one."""
-    edges = np.linspace(0, pixels, SIZE + 1)
+def coarser(thumbnail: NDArray[np.generic], rows: int, columns: int) -> Thumbnail:
+    """(rows, columns, 3) a thumbnail in fewer cells: averages of valid ones; masked unless over half of it is valid."""
+    cells = np.asarray(thumbnail, dtype=np.float32)
+    valid = valid_cells(cells)
+    down, across = _cell_weights(cells.shape[0], rows), _cell_weights(cells.shape[1], columns)
+    area = down @ valid @ across.T
+    sums = np.einsum("ry,yxk,cx->rck", down, cells * valid[..., None], across)
+    kept = area > 0.5 + 1e-6
+    return np.where(kept[..., None], sums / np.maximum(area, 1e-9)[..., None], 0).astype(np.float32)
+
+
+def _cell_weights(pixels: int, cells: int = SIZE) -> NDArray[np.float64]:
+    """(cells, pixels): the share of each cell, along one axis, that each pixel covers. Rows sum to one."""
+    edges = np.linspace(0, pixels, cells + 1)
     starts, ends = edges[:-1, None], edges[1:, None]
     left = np.arange(pixels)
     overlap = np.clip(np.minimum(ends, left + 1) - np.maximum(starts, left), 0, None)
-    return np.asarray(overlap / (pixels / SIZE))
+    return np.asarray(overlap / (pixels / cells))
