@@ -243,3 +243,32 @@ def test_the_chart_of_a_real_picture_is_found_where_the_cameras_own_white_is_far
     neutral = [0.321, 0.472, 0.207]
     assert float(angular_error(estimate.illuminant, neutral)) < 4
     assert float(angular_error(estimate.as_shot, neutral)) > 13
+
+
+def test_many_thumbnails_are_answered_in_their_order(estimator, make_packed):
+    images = make_packed(7, content="distinct").images
+    one_by_one = [estimator.estimate_thumbnail(image, "Alpha One").illuminant for image in images]
+    at_once = list(estimator.estimate_thumbnails(images, "Alpha One", threads=3))
+    np.testing.assert_array_equal([estimate.illuminant for estimate in at_once], one_by_one)
+    assert at_once[2].name == "thumbnail 2"
+    assert list(estimator.estimate_thumbnails([], "Alpha One")) == []
+
+
+def test_a_thumbnail_among_many_that_cannot_be_used_is_named(estimator, make_packed):
+    images = make_packed(3).images
+    images[1] = 0
+    with pytest.raises(GreycardError, match="thumbnail 1: only 0 of 4096 cells"):
+        list(estimator.estimate_thumbnails(images, "Alpha One"))
+
+
+def test_speeds_are_told_apart_and_unknown_ones_refused(untrained_model, make_packed):
+    cells = make_packed(1, content="distinct").images[0]
+    candidates = unit(np.random.default_rng(0).uniform(0.2, 1, (80, 3)))
+    answers = {
+        speed: Estimator(untrained_model, speed).estimate_thumbnail(cells, candidates=candidates).probabilities
+        for speed in ("exact", "default", "live")
+    }
+    assert not np.array_equal(answers["exact"], answers["default"])
+    assert not np.array_equal(answers["default"], answers["live"])
+    with pytest.raises(GreycardError, match="speed: expected one of exact, default, live"):
+        Estimator(untrained_model, "ludicrous")

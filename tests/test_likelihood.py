@@ -25,8 +25,33 @@ def test_a_candidate_is_a_shift_of_the_features(image):
     network = random_network()
     light = unit([0.3, 0.8, 0.5])
     divided = thumbnail.LogImage(image.values - np.log(light).astype(np.float32), image.counted)
-    shifted = likelihood.first_layer(network, image) - likelihood.candidate_shifts(network, light[None])[0]
-    np.testing.assert_allclose(likelihood.first_layer(network, divided), shifted, atol=2e-5)
+    everywhere = np.arange(image.counted.size)
+    shifted = likelihood.first_layer(network, image, everywhere) - likelihood.candidate_shifts(network, light[None])[0]
+    np.testing.assert_allclose(likelihood.first_layer(network, divided, everywhere), shifted, atol=2e-5)
+
+
+def test_the_first_layer_of_some_cells_is_a_convolution_that_repeats_the_edge(image):
+    network = random_network()
+    padded = np.pad(image.values, ((1, 1), (1, 1), (0, 0)), mode="edge")
+    cells = [(0, 0), (0, 63), (63, 0), (63, 63), (17, 40), (40, 0)]
+    expected = [
+        np.einsum("yxc,yxcf->f", padded[y : y + 3, x : x + 3], network.convolution_weight) + network.convolution_bias
+        for y, x in cells
+    ]
+    found = likelihood.first_layer(network, image, np.array([64 * y + x for y, x in cells]))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("cells", "candidates"), [(1, 1), (7, 150), (511, 3), (513, 2), (1030, 1)])
+def test_the_mean_over_the_cells_does_not_depend_on_how_the_work_is_cut(cells, candidates):
+    network = random_network()
+    generator = np.random.default_rng(cells)
+    features = generator.normal(size=(cells, 64)).astype(np.float32)
+    shifts = generator.normal(size=(candidates, 64)).astype(np.float32)
+    layer1 = np.maximum(features - shifts[:, None], 0) @ network.cell1_weight + network.cell1_bias
+    layer2 = np.maximum(layer1, 0) @ network.cell2_weight + network.cell2_bias
+    expected = np.maximum(layer2, 0).mean(axis=1)
+    np.testing.assert_allclose(likelihood.pooled(network, features, shifts), expected, atol=2e-5)
 
 
 def test_the_answer_depends_only_on_the_corrected_picture(image):

@@ -43,3 +43,9 @@ def test_modes_of_a_certain_posterior():
     modes = posterior(np.array([0.0, 0.0, 5000.0]), CANDIDATES).modes()
     assert modes[0].probability == pytest.approx(1)
     assert all(np.isfinite(mode.illuminant).all() for mode in modes)
+
+
+def test_the_search_for_modes_ends_where_none_can_be_probable_enough():
+    result = posterior(np.log([0.35, 0.25, 0.4]), CANDIDATES)
+    assert [mode.probability for mode in result.modes(at_least=0.65)] == pytest.approx([0.4])  # 0.6 are left
+    assert len(result.modes(at_least=0.55)) == 2

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,15 @@ from greycard import candidates as candidate_selection
 from greycard import illuminant as illuminants
 from greycard.camera import ColourMatrices
 from greycard.candidates import CandidateSet
+from greycard.coarse_to_fine import Scorer, Speed, effort_of
 from greycard.errors import GreycardError
 from greycard.illuminant import Array, Temperature
-from greycard.likelihood import log_likelihoods
 from greycard.model_file import Model
 from greycard.photo import Photo
 from greycard.posterior import Posterior, posterior
+
+_RIVAL = 0.25
+"""Probability from which on another light is worth a warning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +171,8 @@ class Estimator:
     (120, 1.0)
     """
 
-    def __init__(self, model: Model, camera_files: Iterable[str | Path] = ()) -> None:
-        """Use a model that is loaded already; `greycard.load` does both. camera_files: as for `load`."""
+    def __init__(self, model: Model, speed: Speed = "default", *, camera_files: Iterable[str | Path] = ()) -> None:
+        """Use a model that is loaded already; `greycard.load` does both, and explains the rest."""
         self.model = model
         self.camera_files = camera_file.read_all(camera_files)
         if self.camera_files and model.any_camera.gain is not None:
@@ -175,6 +180,9 @@ class Estimator:
                 f"the model {model.name!r} has learned gain and bias for its own candidates; those of camera files "
                 "need a model for many cameras, such as the bundled one"
             )
+        effort = effort_of(speed)
+        # What depends on a set of candidates alone is kept for the next picture with the same ones.
+        self._scorer = lru_cache(maxsize=32)(lambda candidates: Scorer(model.network, candidates, effort))
 
     def estimate(
         self,
@@ -243,7 +251,32 @@ class Estimator:
     def scores(self, thumbnails: Iterable[NDArray[np.generic]], chosen: CandidateSet) -> NDArray[np.float32]:
         """(pictures, n) log-likelihoods of thumbnails (64, 64, 3) under candidates."""
         images = (thumbnail.log_image(cells) for cells in thumbnails)
-        return np.stack([log_likelihoods(self.model.network, image, chosen.illuminants) for image in images])
+        return np.stack([self._scorer(chosen).log_likelihoods(image) for image in images])
+
+    def estimate_thumbnails(
+        self,
+        thumbnails: Sequence[NDArray[np.generic]] | NDArray[np.generic],
+        camera: str | None = None,
+        *,
+        candidates: ArrayLike | CandidateSet | None = None,
+        threads: int | None = None,
+    ) -> Iterator[Estimate]:
+        """Estimate the light of many thumbnails of one camera, in their order.
+
+        thumbnails: (n, 64, 64, 3), or a list of (64, 64, 3). threads: how many work at once; by default one for each
+        core. The rest is as in `estimate_thumbnail`.
+        """
+        from threadpoolctl import threadpool_limits
+
+        if candidates is not None and not isinstance(candidates, CandidateSet):
+            candidates = CandidateSet(candidate_selection.check(candidates))
+
+        def one(item: tuple[int, NDArray[np.generic]]) -> Estimate:
+            return self.estimate_thumbnail(item[1], camera, candidates=candidates, name=f"thumbnail {item[0]}")
+
+        # A thread for each picture pays; threads inside a small product of matrices would only wait for each other.
+        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+            yield from pool.map(one, enumerate(thumbnails))
 
     def _estimate(
         self,
@@ -255,7 +288,7 @@ class Estimator:
         """The three stages: candidates, likelihood, posterior."""
         image = thumbnail.log_image(cells, source.name)
         known, chosen, origin, warnings = self._candidates(source, camera, candidates)
-        scores = log_likelihoods(self.model.network, image, chosen.illuminants)
+        scores = self._scorer(chosen).log_likelihoods(image)
         result = posterior(scores, chosen.illuminants, chosen.gain, chosen.bias)
         return Estimate(
             result.mean(),
@@ -309,13 +342,17 @@ class Estimator:
         return [f"{unknown}: candidates of {', '.join(self.model.cameras)} were used, which costs accuracy"]
 
 
-def load(name_or_path: str | Path | None = None, *, camera_files: Iterable[str | Path] = ()) -> Estimator:
+def load(
+    name_or_path: str | Path | None = None, speed: Speed = "default", *, camera_files: Iterable[str | Path] = ()
+) -> Estimator:
     """An estimator with the bundled model, another bundled one by its name, or a model file by its path.
 
+    speed: "exact" evaluates all candidates on all cells and is the reference; "default" differs from it by a tenth of a
+    degree; "live" is faster still, and differs by a fifth. docs/speed.md has the figures.
     camera_files: files, or folders of files, with candidates of cameras (`greycard candidates build`); for the pictures
     of these cameras they take the place of what the model knows.
     """
-    return Estimator(model_file.load(name_or_path), camera_files)
+    return Estimator(model_file.load(name_or_path), speed, camera_files=camera_files)
 
 
 def light_name(light: Temperature | None) -> str | None:
@@ -338,11 +375,11 @@ def light_name(light: Temperature | None) -> str | None:
 def _picture_warnings(cells: NDArray[np.generic], result: Posterior) -> list[str]:
     """What a user should know of this picture before relying on the estimate."""
     warnings = []
-    usable = float(np.mean(np.all(cells.astype(np.float32) > 0, axis=-1)))
+    usable = float(np.mean(thumbnail.valid_cells(cells)))
     if usable < 0.5:
         warnings.append(f"only {usable:.0%} of the picture could be used; the rest is black, clipped or masked")
-    modes = result.modes()
-    if len(modes) > 1 and modes[1].probability >= 0.25:
+    modes = result.modes(at_least=_RIVAL)
+    if len(modes) > 1 and modes[1].probability >= _RIVAL:
         apart = float(illuminants.angular_error(modes[0].illuminant, modes[1].illuminant))
         warnings.append(
             f"another light is nearly as plausible: {apart:.1f} degrees away, "

@@ -17,6 +17,7 @@ from greycard import candidates as candidate_selection
 from greycard.adaptation import adapted
 from greycard.camera import ColourMatrices
 from greycard.candidates import CandidateSet
+from greycard.coarse_to_fine import Speed
 from greycard.datasets.packed import FoldColumn, Packed
 from greycard.errors import GreycardError
 from greycard.estimator import Estimator
@@ -96,6 +97,7 @@ def evaluate(
     candidates: CandidateSource | CandidateSets | None = None,
     folds: FoldColumn = "folds",
     include_seen: bool = False,
+    speed: Speed = "exact",
     progress: Callable[[], object] = lambda: None,
 ) -> Scores:
     """Estimate every image that the model has not seen, and compare with the truth.
@@ -106,8 +108,10 @@ def evaluate(
     for each (camera, fold). The default is "labels", except for a model that has learned gain and
     bias for its own candidates.
     include_seen: score also images that the model was trained on; their number is then part of the report.
+    speed: as in `greycard.load`; whatever that of the estimator is, results are exact unless told otherwise.
     progress: called after each image.
     """
+    estimator = Estimator(estimator.model, speed)
     if isinstance(candidates, Mapping):
         _refuse_learned(estimator.model)
     else:

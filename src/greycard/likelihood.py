@@ -6,6 +6,8 @@ convolution of log Y serves all candidates: a candidate only shifts the 64 featu
 
 from __future__ import annotations
 
+import math
+import threading
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -16,8 +18,8 @@ from greycard.thumbnail import LogImage
 
 Floats = NDArray[np.float32]
 
-_BLOCK = 512
-"""Cells evaluated at a time: their activations stay in a core's second-level cache."""
+_ROWS = 512
+"""Cells, each under one candidate, evaluated at a time: their activations stay in a core's second-level cache."""
 
 
 @dataclass(frozen=True)
@@ -69,53 +71,87 @@ SHAPES: dict[str, tuple[int, ...]] = {
 
 
 def log_likelihoods(network: Network, image: LogImage, candidates: Array) -> Floats:
-    """Log-likelihood of the picture under each candidate, up to a constant: (n,).
+    """Log-likelihood of the picture under each candidate, up to a constant: (n,). All cells, all candidates.
 
     candidates: (n, 3) unit illuminants.
     """
-    features = first_layer(network, image)[image.counted]
-    pooled = _pooled(network, features, candidate_shifts(network, candidates))
-    hidden = np.maximum(pooled @ network.dense1_weight + network.dense1_bias, 0)
-    hidden = np.maximum(hidden @ network.dense2_weight + network.dense2_bias, 0)
-    return np.asarray((hidden @ network.dense3_weight + network.dense3_bias)[:, 0])
+    features = first_layer(network, image, np.flatnonzero(image.counted))
+    return head(network, pooled(network, features, candidate_shifts(network, candidates)))
 
 
-def first_layer(network: Network, image: LogImage) -> Floats:
-    """(64, 64, 64) features of every cell before the ReLU: the convolution of the uncorrected log image."""
-    padded = np.pad(image.values, ((1, 1), (1, 1), (0, 0)), mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(0, 1))  # rows, columns, colour, 3, 3
-    patches = windows.transpose(0, 1, 3, 4, 2).reshape(-1, 27)
-    features = patches @ network.convolution_weight.reshape(27, -1) + network.convolution_bias
-    return np.asarray(features.reshape(*image.counted.shape, -1))
+def first_layer(network: Network, image: LogImage, cells: NDArray[np.intp]) -> Floats:
+    """(m, 64) features of some cells before the ReLU: the convolution of the uncorrected log image.
+
+    cells: (m,) their places in the grid, counted row by row.
+    """
+    rows, columns = image.counted.shape
+    padded = np.empty((rows + 2, columns + 2, 3), dtype=np.float32)
+    padded[1:-1, 1:-1] = image.values
+    padded[0, 1:-1], padded[-1, 1:-1] = image.values[0], image.values[-1]
+    padded[:, 0], padded[:, -1] = padded[:, 1], padded[:, -2]
+    # The three neighbours in a row lie beside each other: nine numbers from the left one on.
+    corners = 3 * (cells + 2 * (cells // columns))[:, None] + 3 * (columns + 2) * np.arange(3)
+    runs = np.lib.stride_tricks.sliding_window_view(padded.reshape(-1), 9)
+    patches = runs[corners].reshape(-1, 27)
+    return np.asarray(patches @ network.convolution_weight.reshape(27, -1) + network.convolution_bias)
 
 
 def candidate_shifts(network: Network, candidates: Array) -> Floats:
     """(n, 64): what correcting by each candidate subtracts from the features of every cell."""
-    kernel_sums = network.convolution_weight.sum(axis=(0, 1))
-    return np.asarray(np.log(candidates).astype(np.float32) @ kernel_sums)
+    kernel_sums = network.convolution_weight.sum(axis=(0, 1), dtype=np.float64)
+    return np.asarray(np.log(candidates, dtype=np.float64) @ kernel_sums, dtype=np.float32)
 
 
-def _pooled(network: Network, features: Floats, shifts: Floats) -> Floats:
+def pooled(network: Network, features: Floats, shifts: Floats) -> Floats:
     """(n, 128) mean over the cells of the last 1x1 layer, for each candidate.
 
     features: (cells, 64) before the ReLU; shifts: (n, 64).
     Since relu(x - t) = max(x, t) - t, the bias of a layer and the shift of a candidate become a threshold t, and what
-    is subtracted goes through the next layer, once a candidate instead of once a cell. The three buffers are used over
-    and over: fetching fresh memory would cost more than the arithmetic.
+    is subtracted goes through the next layer, once a candidate instead of once a cell. Shifts count from their mean:
+    small thresholds have small rounding errors, which would be those of every cell and not average out.
     """
+    centre = shifts.mean(axis=0)
+    features, shifts = features - centre, shifts - centre
     thresholds1 = shifts @ network.cell1_weight - network.cell1_bias
     thresholds2 = thresholds1 @ network.cell2_weight - network.cell2_bias
     sums = np.zeros((len(shifts), network.cell2_bias.size), dtype=np.float64)
-    layer0, layer1, layer2 = (np.empty((_BLOCK, width), dtype=np.float32) for width in (64, 64, 128))
-    for start in range(0, len(features), _BLOCK):
-        block = features[start : start + _BLOCK]
-        cells0, cells1, cells2 = layer0[: len(block)], layer1[: len(block)], layer2[: len(block)]
-        ones = np.ones(len(block), dtype=np.float32)
-        for shift, threshold1, threshold2, total in zip(shifts, thresholds1, thresholds2, sums, strict=True):
-            np.maximum(block, shift, out=cells0)
-            np.matmul(cells0, network.cell1_weight, out=cells1)
-            np.maximum(cells1, threshold1, out=cells1)
-            np.matmul(cells1, network.cell2_weight, out=cells2)
-            np.maximum(cells2, threshold2, out=cells2)
-            total += ones @ cells2
+    for start in range(0, len(features), _ROWS):
+        block = features[start : start + _ROWS]
+        cells, at_once = len(block), max(1, _ROWS // len(block))
+        # Short sums in single precision, their sums in double: a long one would lose digits.
+        short = math.gcd(cells, 32)
+        ones = np.ones(short, dtype=np.float32)
+        for first in range(0, len(shifts), at_once):
+            some = slice(first, first + at_once)
+            count = len(shifts[some])
+            layer0, layer1, layer2 = (buffer[: count * cells] for buffer in _buffers.layers)
+            np.maximum(block, shifts[some, None], out=layer0.reshape(count, cells, -1))
+            np.matmul(layer0, network.cell1_weight, out=layer1)
+            shaped1 = layer1.reshape(count, cells, -1)
+            np.maximum(shaped1, thresholds1[some, None], out=shaped1)
+            np.matmul(layer1, network.cell2_weight, out=layer2)
+            shaped2 = layer2.reshape(count, cells, -1)
+            np.maximum(shaped2, thresholds2[some, None], out=shaped2)
+            short_sums = np.matmul(ones, layer2.reshape(-1, short, layer2.shape[1]))
+            sums[some] += short_sums.reshape(count, cells // short, -1).sum(axis=1, dtype=np.float64)
     return np.asarray(sums / len(features) - thresholds2, dtype=np.float32)
+
+
+def head(network: Network, means: Floats) -> Floats:
+    """(n,) log-likelihoods from the means (n, 128) over the cells."""
+    hidden = np.maximum(means @ network.dense1_weight + network.dense1_bias, 0)
+    hidden = np.maximum(hidden @ network.dense2_weight + network.dense2_bias, 0)
+    return np.asarray((hidden @ network.dense3_weight + network.dense3_bias)[:, 0])
+
+
+class _Buffers(threading.local):
+    """Activations of the three layers, used over and over: fetching fresh memory would cost more than the arithmetic.
+
+    Every thread has its own.
+    """
+
+    def __init__(self) -> None:
+        self.layers = tuple(np.empty((_ROWS, width), dtype=np.float32) for width in (64, 64, 128))
+
+
+_buffers = _Buffers()

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from greycard.illuminant import Array, angular_error, unit
+from greycard.illuminant import Array, unit
 
 MODE_RADIUS = 3.0
 """Degrees: candidates this close to a mode's best one belong to it. About what an eye forgives in a white."""
+_MODE_COSINE = np.cos(np.radians(MODE_RADIUS))
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,17 @@ class Posterior:
         """(3,) the single most probable candidate (MAP)."""
         return np.asarray(self.candidates[int(np.argmax(self.probabilities))])
 
-    def modes(self) -> list[Mode]:
+    def modes(self, at_least: float = 0.0) -> list[Mode]:
         """Separate explanations of the picture, most probable first.
 
         The most probable candidate gathers those around it, then the most probable of the rest does, and so on.
+        at_least: the search ends where all that is left is less probable than this.
         """
         left = np.ones(len(self.candidates), dtype=bool)
         found = []
-        while left.any():
+        while left.any() and self.probabilities[left].sum() >= at_least:
             best = int(np.argmax(np.where(left, self.probabilities, -1.0)))
-            members = left & (angular_error(self.candidates, self.candidates[best]) <= MODE_RADIUS)
+            members = left & (self.candidates @ self.candidates[best] >= _MODE_COSINE)
             weights = np.maximum(self.probabilities[members], 1e-300)
             found.append(Mode(unit(weights @ self.candidates[members]), float(self.probabilities[members].sum())))
             left &= ~members

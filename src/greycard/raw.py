@@ -6,6 +6,7 @@ for X-Trans). DNG files tell more than LibRaw passes on; that is read from their
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ SUFFIXES = frozenset(
 )
 """Endings of the files that LibRaw reads. Not .raw: it would guess by its size what a headerless dump holds."""
 _CHANNELS = {"R": 0, "G": 1, "B": 2}
+_BAND = 16
+"""Periods of the pattern averaged at a time, over the whole width: they stay in a core's cache."""
 
 
 def read(path: Path) -> Photo:
@@ -106,19 +109,36 @@ def averaged(
     """
     down, across = colours.shape
     height, width = mosaic.shape[0] // down, mosaic.shape[1] // across
-    planes = np.zeros((3, height, width), np.float32)
-    clipped = np.zeros((height, width), dtype=bool)
-    for row, column in np.ndindex(down, across):
-        channel = int(colours[row, column])
-        if channel < 0:
-            continue
-        pixels = mosaic[row::down, column::across][:height, :width]
-        planes[channel] += pixels
-        clipped |= pixels >= black[row, column] + SATURATION * (white - black[row, column])
+    planes = np.empty((3, height, width), np.float32)
+    clipped = np.empty((height, width), dtype=bool)
+    for start in range(0, height, _BAND):
+        band = slice(start, min(start + _BAND, height))
+        rows = mosaic[start * down : band.stop * down, : width * across]
+        _average_band(rows, colours, black, white, planes[:, band], clipped[band])
+    return np.moveaxis(planes, 0, -1), clipped
+
+
+def _average_band(
+    rows: NDArray[Any],
+    colours: NDArray[np.intp],
+    black: NDArray[np.floating],
+    white: float,
+    planes: NDArray[np.float32],
+    clipped: NDArray[np.bool_],
+) -> None:
+    """`averaged` for some periods of rows, into planes (3, h, W) and clipped (h, W)."""
+    planes[...], clipped[...] = 0, False
+    down, across = colours.shape
+    for row, column in np.argwhere(colours >= 0):
+        pixels = rows[row::down, column::across]
+        planes[colours[row, column]] += pixels
+        level = float(black[row, column] + SATURATION * (white - black[row, column]))
+        # Whole numbers compare faster with a whole number.
+        clipped |= pixels >= (math.ceil(level) if pixels.dtype.kind in "ui" else level)
     for channel in range(3):
         places = colours == channel
-        planes[channel] = planes[channel] / places.sum() - black[places].mean()
-    return np.moveaxis(planes, 0, -1), clipped
+        planes[channel] /= places.sum()
+        planes[channel] -= black[places].mean()
 
 
 def _check_size(raw: rawpy.RawPy, path: Path) -> None:

@@ -6,6 +6,7 @@ This is the only preprocessing there is. Training, every data set and every esti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,13 +47,11 @@ def from_photo(photo: Photo) -> Thumbnail:
     for y in range(SIZE):
         covered = np.flatnonzero(rows[y])
         band = slice(int(covered[0]), int(covered[-1]) + 1)
-        linear, usable = _linear(photo, band)
-        weights = rows[y, band].astype(np.float32)
-        sums = np.einsum("h,hwc->wc", weights, linear)
-        area = columns @ (weights @ usable)
+        sums = columns @ _column_sums(photo, band, rows[y, band].astype(np.float32)).T
+        area = sums[:, 3]
         usable_area += float(area.mean()) / SIZE
         kept = area > 0.5 + 1e-6
-        thumbnail[y, kept] = (columns[kept] @ sums) / area[kept, None]
+        thumbnail[y, kept] = sums[kept, :3] / area[kept, None]
     if photo.shading is not None:
         thumbnail *= photo.shading
     usable = round(usable_area * height * width)
@@ -77,50 +76,77 @@ def gain_map(gains: ArrayLike) -> NDArray[np.float32]:
     return np.broadcast_to(found, (SIZE, SIZE, 3))
 
 
-def log_image(thumbnail: NDArray[np.generic], name: str = "thumbnail") -> LogImage:
+def log_image(
+    thumbnail: NDArray[np.generic], name: str = "thumbnail", grid: tuple[int, int] = (SIZE, SIZE)
+) -> LogImage:
     """Remove the exposure, take the logarithm, and find the cells that count.
 
-    thumbnail: (64, 64, 3) linear; name: what to call it when it is refused.
+    thumbnail: (64, 64, 3) linear; name: what to call it when it is refused. grid: (rows, columns), where they are others.
     """
     cells = np.asarray(thumbnail, dtype=np.float32)
-    if cells.shape != (SIZE, SIZE, 3):
-        raise GreycardError(f"{name}: a thumbnail has the shape ({SIZE}, {SIZE}, 3), this one has {cells.shape}")
-    if not np.all(np.isfinite(cells)):
+    if cells.shape != (*grid, 3):
+        raise GreycardError(f"{name}: a thumbnail has the shape {(*grid, 3)}, this one has {cells.shape}")
+    if not np.isfinite(cells.sum(dtype=np.float64)):  # one that is not finite makes the sum so
         raise GreycardError(f"{name}: holds values that are not finite")
-    valid = np.all(cells > 0, axis=-1)
+    valid = valid_cells(cells)
     if valid.sum() < FEWEST_CELLS:
         raise GreycardError(
-            f"{name}: only {int(valid.sum())} of {SIZE * SIZE} cells can be used (at least {FEWEST_CELLS} are needed); "
+            f"{name}: only {int(valid.sum())} of {valid.size} cells can be used (at least {FEWEST_CELLS} are needed); "
             "the rest is black, clipped or masked"
         )
-    relative = cells / cells[valid].mean(dtype=np.float64)
-    return LogImage(np.log(np.maximum(relative, FLOOR)).astype(np.float32), _counted(valid))
+    relative = cells / np.float32(cells[valid].mean(dtype=np.float64))
+    np.maximum(relative, np.float32(FLOOR), out=relative)
+    return LogImage(np.log(relative, out=relative), _counted(valid))
+
+
+def valid_cells(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where all three channels (..., 3) are positive."""
+    return np.asarray((cells[..., 0] > 0) & (cells[..., 1] > 0) & (cells[..., 2] > 0))
 
 
 def _counted(valid: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Cells whose 3x3 neighbourhood inside the frame is valid; the valid cells where fewer than 64 are such."""
-    padded = np.pad(valid, 1, constant_values=True)
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3))
-    surrounded = np.asarray(windows.all(axis=(-2, -1)))
+    padded = np.ones((valid.shape[0] + 2, valid.shape[1] + 2), dtype=bool)
+    padded[1:-1, 1:-1] = valid
+    across = padded[:, :-2] & padded[:, 1:-1] & padded[:, 2:]
+    surrounded = across[:-2] & across[1:-1] & across[2:]
     return surrounded if surrounded.sum() >= FEWEST_CELLS else valid
 
 
-def _linear(photo: Photo, band: slice) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Rows of a photo in linear light, 0 where a pixel is no measurement; and 1.0 where it is one, else 0.0."""
-    stored = photo.pixels[band]
-    above_black = stored.astype(np.float32) - photo.black
+def _column_sums(photo: Photo, band: slice, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(4, W): weighted sums over rows of a photo: red, green, blue in linear light, and what of the area is usable.
+
+    weights: (rows of the band,). One channel at a time: loops over three numbers would take several times as long.
+    """
+    stored = [photo.pixels[band, :, channel] for channel in range(3)]
+    above_black = [plane.astype(np.float32) - black for plane, black in zip(stored, photo.black, strict=True)]
     span = photo.white - photo.black
-    usable = np.all(above_black < SATURATION * span, axis=-1) & np.any(stored != 0, axis=-1)
+    usable = (stored[0] != 0) | (stored[1] != 0) | (stored[2] != 0)
+    for plane, highest in zip(above_black, SATURATION * span, strict=True):
+        usable &= plane < highest
     if photo.mask is not None:
         usable &= ~photo.mask[band]
-    linear = above_black / np.where(np.isfinite(span), span, np.float32(1))
-    return np.where(usable[..., None], linear, np.float32(0)), usable.astype(np.float32)
+    counted = usable * weights[:, None]
+    scale = np.where(np.isfinite(span), span, np.float32(1))
+    sums = [np.einsum("hw,hw->w", counted, plane) / one for plane, one in zip(above_black, scale, strict=True)]
+    return np.array([*sums, counted.sum(axis=0)], dtype=np.float32)
 
 
-def _cell_weights(pixels: int) -> NDArray[np.float64]:
-    """(64, pixels): the share of each cell, along one axis, that each pixel covers. Rows sum to one."""
-    edges = np.linspace(0, pixels, SIZE + 1)
+def coarser(thumbnail: NDArray[np.generic], rows: int, columns: int) -> Thumbnail:
+    """(rows, columns, 3) a thumbnail in fewer cells: averages of valid ones; masked unless over half of it is valid."""
+    cells = np.asarray(thumbnail, dtype=np.float32)
+    valid = valid_cells(cells)
+    down, across = _cell_weights(cells.shape[0], rows), _cell_weights(cells.shape[1], columns)
+    area = down @ valid @ across.T
+    sums = np.einsum("ry,yxk,cx->rck", down, cells * valid[..., None], across)
+    kept = area > 0.5 + 1e-6
+    return np.where(kept[..., None], sums / np.maximum(area, 1e-9)[..., None], 0).astype(np.float32)
+
+
+def _cell_weights(pixels: int, cells: int = SIZE) -> NDArray[np.float64]:
+    """(cells, pixels): the share of each cell, along one axis, that each pixel covers. Rows sum to one."""
+    edges = np.linspace(0, pixels, cells + 1)
     starts, ends = edges[:-1, None], edges[1:, None]
     left = np.arange(pixels)
     overlap = np.clip(np.minimum(ends, left + 1) - np.maximum(starts, left), 0, None)
-    return np.asarray(overlap / (pixels / SIZE))
+    return np.asarray(overlap / (pixels / cells))

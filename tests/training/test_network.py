@@ -26,7 +26,7 @@ def three_ways(image, candidates, seed=0):
     logs, counted = torch.from_numpy(image.values), torch.from_numpy(image.counted)
     lights = torch.from_numpy(candidates.astype(np.float32))
     literal = literal_log_likelihoods(network, logs, counted, lights).detach().numpy()
-    features = torch.from_numpy(likelihood.first_layer(network.to_numpy(), image)[image.counted])
+    features = torch.from_numpy(likelihood.first_layer(network.to_numpy(), image, np.flatnonzero(image.counted)))
     module = network(features[None], lights)[0].detach().numpy()
     return literal, module, likelihood.log_likelihoods(network.to_numpy(), image, candidates)
 

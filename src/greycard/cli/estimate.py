@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from greycard.candidates import CandidateSet
+    from greycard.coarse_to_fine import Speed
     from greycard.estimator import Estimate, Estimator
     from greycard.illuminant import Array
 
@@ -57,6 +58,9 @@ def command(
         Path | None,
         typer.Option(help="Write a .csv or .jsonl report instead; what it holds already is skipped."),
     ] = None,
+    speed: Annotated[
+        Literal["exact", "default", "live"], typer.Option(help="How much of a picture is looked at.")
+    ] = "default",
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
@@ -67,7 +71,8 @@ def command(
     from greycard.estimator import load
 
     files_of_cameras = tuple(cameras or ())
-    estimator = load(model, camera_files=files_of_cameras)  # what is wrong with these is said once, not for every file
+    # What is wrong with these is said once, not for every file.
+    estimator = load(model, speed, camera_files=files_of_cameras)
     given = _read_candidates(candidates) if candidates else None
     reading: dict[str, Any] = {
         "black": black,
@@ -77,7 +82,8 @@ def command(
         "dump": _read_dump(dump) if dump else None,
         "shading": _read_gain_map(gain_map) if gain_map else None,
     }
-    task = partial(_estimate, model=model, cameras=files_of_cameras, camera=camera, candidates=given, **reading)
+    using: dict[str, Any] = {"model": model, "speed": speed, "cameras": files_of_cameras}
+    task = partial(_estimate, **using, camera=camera, candidates=given, **reading)
 
     def answers(wanted: list[Path]) -> Iterator[Answer]:
         sets = [path for path in wanted if path.suffix.lower() == ".npz"]
@@ -87,7 +93,7 @@ def command(
 
     if report:
         options = [str(model), str(camera), *map(_content, [*files_of_cameras, *filter(None, (candidates, gain_map))])]
-        failed = _write_report(report, [*options, black, white, assume_srgb, region, dump], files, answers)
+        failed = _write_report(report, [*options, speed, black, white, assume_srgb, region, dump], files, answers)
     else:
         failed = _print_json(answers(files)) if as_json else _print_table(answers(files), as_shot)
     if failed:
@@ -95,26 +101,32 @@ def command(
 
 
 def _estimate(
-    path: Path, *, model: str | None, cameras: tuple[Path, ...], dump: dict[str, Any] | None, **options: Any
+    path: Path,
+    *,
+    model: str | None,
+    speed: Speed,
+    cameras: tuple[Path, ...],
+    dump: dict[str, Any] | None,
+    **options: Any,
 ) -> Estimate:
     """One picture; in a process of its own where there are several, or where LibRaw decodes it."""
     if dump is None:
-        return loaded(model, cameras).estimate(path, **options)
+        return loaded(model, speed, cameras).estimate(path, **options)
     from greycard.errors import GreycardError
     from greycard.raw import from_dump
 
     if options.pop("assume_srgb"):
         raise GreycardError("--assume-srgb: a sensor dump is linear")
     picture = from_dump(path, black=options.pop("black"), white=options.pop("white"), **dump)
-    return loaded(model, cameras).estimate_photo(picture, **options)
+    return loaded(model, speed, cameras).estimate_photo(picture, **options)
 
 
 @cache
-def loaded(model: str | None, cameras: tuple[Path, ...] = ()) -> Estimator:
-    """The estimator with a model and camera files; loaded once in a process."""
+def loaded(model: str | None, speed: Speed = "default", cameras: tuple[Path, ...] = ()) -> Estimator:
+    """The estimator with a model, a speed and camera files; loaded once in a process."""
     from greycard.estimator import load
 
-    return load(model, camera_files=cameras)
+    return load(model, speed, camera_files=cameras)
 
 
 def _pictures(task: Callable[[Path], Estimate], paths: list[Path], workers: int | None) -> Iterator[Answer]:

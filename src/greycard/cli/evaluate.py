@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
+    from greycard.coarse_to_fine import Speed
     from greycard.datasets.packed import Packed
     from greycard.estimator import Estimator
     from greycard.evaluation import CandidateSets, CandidateSource, Scores
@@ -35,6 +36,9 @@ def command(
     ] = None,
     per_image: Annotated[Path | None, typer.Option(help="Write each image's estimate and errors to this CSV.")] = None,
     include_seen: Annotated[bool, typer.Option("--include-seen", help="Score training images too.")] = False,
+    speed: Annotated[
+        Literal["exact", "default", "live"], typer.Option(help="How much of a picture is looked at.")
+    ] = "exact",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Score a model on a packed data set.
@@ -48,16 +52,17 @@ def command(
     from greycard.statistics import paired_comparison
 
     dataset = packed.load(data)
-    if predictions and (model or include_seen or candidates or cameras):
+    if predictions and (model or include_seen or candidates or cameras or speed != "exact"):
         raise GreycardError(
-            "--predictions takes the place of a model: leave out --model, --candidates, --cameras, --include-seen"
+            "--predictions takes the place of a model: leave out --model, --candidates, --cameras, --include-seen "
+            "and --speed"
         )
     if predictions:
         scores = read_predictions(predictions, dataset)
     else:
-        estimator = load(model)
+        estimator = load(model, speed)
         source = _source(estimator, dataset, candidates, cameras, folds)
-        scores = _run_model(dataset, estimator, source, folds, include_seen)
+        scores = _run_model(dataset, estimator, source, folds, include_seen, speed)
     report: dict[str, Any] = scores.report() | {"left_out_as_seen": len(dataset) - len(scores.data)}
     if against:
         other = read_predictions(against, scores.data)
@@ -95,6 +100,7 @@ def _run_model(
     candidates: CandidateSource | CandidateSets | None,
     folds: Literal["folds", "scene_folds"],
     include_seen: bool,
+    speed: Speed,
 ) -> Scores:
     from greycard.cli.terminal import bar
     from greycard.evaluation import evaluate
@@ -107,6 +113,7 @@ def _run_model(
             candidates=candidates,
             folds=folds,
             include_seen=include_seen,
+            speed=speed,
             progress=lambda: progress.advance(task),
         )
 

@@ -6,7 +6,20 @@ import sys
 
 import typer
 
-from greycard.cli import candidates, crossval, demo, doctor, estimate, evaluate, info, pack, reproduce, train
+from greycard.cli import (
+    bench,
+    candidates,
+    crossval,
+    demo,
+    doctor,
+    estimate,
+    evaluate,
+    export,
+    info,
+    pack,
+    reproduce,
+    train,
+)
 from greycard.errors import GreycardError
 
 app = typer.Typer(
@@ -15,7 +28,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (estimate, evaluate, pack, train, crossval, reproduce, doctor, info, demo):
+for command in (estimate, evaluate, pack, train, crossval, reproduce, export, bench, doctor, info, demo):
     app.command(command.__name__.rsplit(".", 1)[-1])(command.command)
 app.add_typer(candidates.commands, name="candidates")
 

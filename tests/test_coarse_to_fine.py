@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import random_network
+from greycard import coarse_to_fine, likelihood, model_file, thumbnail
+from greycard.candidates import CandidateSet
+from greycard.coarse_to_fine import EFFORTS, Effort, Scorer
+from greycard.datasets import packed
+from greycard.errors import GreycardError
+from greycard.illuminant import angular_error, unit
+from greycard.posterior import posterior
+
+EVERYTHING = Effort(coarse_candidates=10**6, coarse_cells=10**6, fine_candidates=3, fine_cells=10**6)
+
+
+@pytest.fixture
+def image():
+    generator = np.random.default_rng(2)
+    cells = generator.uniform(0.05, 1, (64, 64, 3))
+    cells[:5, 20:30] = 0
+    return thumbnail.log_image(cells)
+
+
+def some_candidates(count, seed=0):
+    return unit(np.random.default_rng(seed).uniform(0.2, 1, (count, 3)))
+
+
+def test_exact_is_the_plain_evaluation(image):
+    network, candidates = random_network(), CandidateSet(some_candidates(5))
+    np.testing.assert_array_equal(
+        Scorer(network, candidates, EFFORTS["exact"]).log_likelihoods(image),
+        likelihood.log_likelihoods(network, image, candidates.illuminants),
+    )
+
+
+def test_with_all_cells_and_candidates_in_the_coarse_step_nothing_is_lost(image):
+    network, candidates = random_network(), CandidateSet(some_candidates(12))
+    np.testing.assert_allclose(
+        Scorer(network, candidates, EVERYTHING).log_likelihoods(image),
+        likelihood.log_likelihoods(network, image, candidates.illuminants),
+        atol=1e-4,
+    )
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 300])
+@pytest.mark.parametrize("speed", ["default", "live"])
+def test_any_number_of_candidates_has_a_score_each(image, count, speed):
+    scorer = Scorer(random_network(), CandidateSet(some_candidates(count)), EFFORTS[speed])
+    scores = scorer.log_likelihoods(image)
+    assert scores.shape == (count,)
+    assert np.all(np.isfinite(scores))
+    np.testing.assert_array_equal(scorer.log_likelihoods(image), scores)
+
+
+@pytest.mark.parametrize(
+    "ratios",
+    [
+        np.column_stack([np.linspace(0.5, 2, 60), np.ones(60), np.linspace(0.5, 2, 60)]),  # on a line
+        np.repeat([[0.4, 0.8, 0.5], [0.5, 0.7, 0.4]], 30, axis=0),  # two, many times
+    ],
+)
+def test_candidates_that_leave_the_spline_open_still_get_the_scores_of_their_equals(image, ratios):
+    network, candidates = random_network(), CandidateSet(unit(ratios))
+    effort = Effort(48, 10**6, 8, 10**6)
+    np.testing.assert_allclose(
+        Scorer(network, candidates, effort).log_likelihoods(image),
+        likelihood.log_likelihoods(network, image, candidates.illuminants),
+        atol=0.02,
+    )
+
+
+def test_the_prior_decides_where_to_look_closely(image):
+    """Scores near a candidate that only the prior makes probable are as good as if it had been looked at alone."""
+    network, illuminants = random_network(), some_candidates(100)
+    bias = np.full(100, -40.0, np.float32)
+    bias[17] = 40.0
+    effort = Effort(20, 8, 4, 10**6)
+    scores = Scorer(network, CandidateSet(illuminants, bias=bias), effort).log_likelihoods(image)
+    alone = likelihood.log_likelihoods(network, image, illuminants[17:18])[0]
+    assert scores[17] == pytest.approx(alone, abs=1e-4)
+
+
+@given(rows=st.integers(1, 40), columns=st.integers(1, 40), most=st.integers(1, 2000), seed=st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_only_cells_that_count_are_chosen_and_each_once(rows, columns, most, seed):
+    counted = np.random.default_rng(seed).random((rows, columns)) < 0.7
+    chosen = coarse_to_fine.spread_cells(counted, most)
+    assert len(chosen) == min(most, counted.sum()) == len(set(chosen.tolist()))
+    assert counted.reshape(-1)[chosen].all()
+
+
+@pytest.mark.parametrize("most", [64, 448, 896])
+def test_cells_are_spread_over_the_picture(most):
+    chosen = coarse_to_fine.spread_cells(np.ones((64, 64), dtype=bool), most)
+    in_each_part = np.histogram2d(chosen // 64, chosen % 64, bins=4)[0]
+    assert in_each_part.min() >= 0.75 * most / 16
+    assert in_each_part.max() <= 1.25 * most / 16
+
+
+@given(seed=st.integers(0, 99), count=st.integers(4, 30))
+@settings(max_examples=30, deadline=None)
+def test_the_spline_keeps_values_at_its_nodes_and_planes_everywhere(seed, count):
+    generator = np.random.default_rng(seed)
+    places = generator.normal(size=(60, 2))
+    nodes = coarse_to_fine._well_spread(places, np.ones(60), count)
+    matrix = coarse_to_fine._spline(places, nodes)
+    values = generator.normal(size=count)
+    np.testing.assert_allclose((matrix @ values)[nodes], values, atol=1e-3)
+    plane = 3 + places @ [2.0, -1.0]
+    np.testing.assert_allclose(matrix @ plane[nodes], plane, atol=1e-3)
+
+
+def test_an_unknown_speed_is_refused():
+    with pytest.raises(GreycardError, match="speed: expected one of exact, default, live, got 'fast'"):
+        coarse_to_fine.effort_of("fast")
+
+
+def test_real_pictures_are_answered_nearly_as_exactly(data_folder):
+    model, data = model_file.load(), packed.load(data_folder / "gehler_shi.npz")
+    network, chosen = model.network, model.cameras["Canon EOS 5D"]
+    images = [thumbnail.log_image(image) for image in data.images[data.cameras == "Canon EOS 5D"][::60]]
+
+    def estimates(speed):
+        scorer = Scorer(network, chosen, EFFORTS[speed])
+        scores = [scorer.log_likelihoods(image) for image in images]
+        return [posterior(one, chosen.illuminants, chosen.gain, chosen.bias).mean() for one in scores]
+
+    exact = estimates("exact")
+    assert 0 < angular_error(estimates("default"), exact).mean() < 0.15
+    assert 0 < angular_error(estimates("live"), exact).mean() < 0.3
