@@ -4,7 +4,7 @@
     python benchmarks/compare.py bench.json           # shows what moved
     python benchmarks/compare.py bench.json --keep    # makes these the ratios to compare with, at a release
 
-Ratios carry over from machine to machine better than times: each is of two medians of one run, whose methods took turns.
+Ratios carry over between machines better than times: each is of two medians of one run, whose methods took turns.
 One that moved by more than a fifth is marked; whether that is a regression is for people to say.
 """
 
@@ -47,7 +47,9 @@ def main() -> None:
             print(f"{name:32} only in {'this run' if name in new else 'the last release'}")
             continue
         change = new[name] / old[name] - 1
-        print(f"{name:32} {old[name]:9.2f} -> {new[name]:9.2f}  {change:+.0%}{'  moved' if abs(change) > MOVED else ''}")
+        print(
+            f"{name:32} {old[name]:9.2f} -> {new[name]:9.2f}  {change:+.0%}{'  moved' if abs(change) > MOVED else ''}"
+        )
 
 
 if __name__ == "__main__":

@@ -321,8 +321,8 @@ class Estimator:
 def load(name_or_path: str | Path | None = None, speed: Speed = "default") -> Estimator:
     """An estimator with the bundled model, another bundled one by its name, or a model file by its path.
 
-    speed: "exact" evaluates all candidates on all cells and is the reference; "default" differs from it by a tenth of a
-    degree; "live" is faster still, and differs by a fifth. docs/speed.md has the figures.
+    speed: "exact" evaluates all candidates on all cells and is the reference; "default" hardly differs
+    from it; "live" is faster still, and differs more. docs/speed.md says how.
     """
     return Estimator(model_file.load(name_or_path), speed)
 
