@@ -41,6 +41,8 @@ def main() -> None:
     if arguments.keep:
         KEPT.write_text(json.dumps(new, indent=1) + "\n", encoding="utf-8")
         return
+    if not KEPT.is_file():
+        parser.error(f"{KEPT} is not there yet: keep the ratios of a run on a quiet machine with --keep")
     old = json.loads(KEPT.read_text(encoding="utf-8"))
     for name in sorted(old.keys() | new.keys()):
         if name not in old or name not in new:
