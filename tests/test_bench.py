@@ -55,7 +55,7 @@ def test_the_worst_data_set_stands_for_a_speed():
         pair = {"mean": cost, "median": cost}
         return {
             "cost": {"default": pair, "live": pair},
-            "deviation": dict.fromkeys(("default", "live"), {"mean": apart, "max": 2 * apart}),
+            "deviation": {key: {"mean": apart, "max": 2 * apart} for key in ("default", "live")},
         }
 
     figures = bench._with_accuracy(bench._with_accuracy({}, found(0.01, 0.1), "a"), found(-0.03, 0.05), "b")

@@ -44,7 +44,7 @@ EFFORTS: dict[Speed, Effort | None] = {
     "default": Effort(48, 64, 8, 896),
     "live": Effort(40, 48, 6, 448),
 }
-"""What the speeds mean. The numbers were chosen by the deviation from `exact`, without a look at any truth."""
+"""What the speeds mean. docs/speed.md says how the numbers were chosen."""
 
 
 class Scorer:

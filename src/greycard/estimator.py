@@ -347,8 +347,8 @@ def load(
 ) -> Estimator:
     """An estimator with the bundled model, another bundled one by its name, or a model file by its path.
 
-    speed: "exact" evaluates all candidates on all cells and is the reference; "default" differs from it by a tenth of a
-    degree; "live" is faster still, and differs by a fifth. docs/speed.md has the figures.
+    speed: "exact" evaluates all candidates on all cells and is the reference; "default" hardly differs from
+    it; "live" is faster still, and differs more. docs/speed.md says how.
     camera_files: files, or folders of files, with candidates of cameras (`greycard candidates build`); for the pictures
     of these cameras they take the place of what the model knows.
     """

@@ -55,7 +55,9 @@ def graph(network: Network, name: str) -> ModelProto:
     _network(build, network)
     _posterior(build)
     floats = TensorProto.FLOAT
+    inputs: dict[str, list[str | int | None]]
     inputs = {"thumbnails": ["images", SIZE, SIZE, 3], "candidates": ["n", 3], "gain": ["n"], "log_prior": ["n"]}
+    outputs: dict[str, list[str | int | None]]
     outputs = {"log_likelihoods": ["images", "n"], "posterior": ["images", "n"], "illuminant": ["images", 3]}
     made = helper.make_graph(
         build.nodes,
@@ -186,5 +188,5 @@ def _largest_difference(content: bytes, model: Model) -> float:
     inputs = {"thumbnails": thumbnails, "candidates": candidates, "gain": ones, "log_prior": 0 * ones}
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     found = session.run(["log_likelihoods"], inputs)[0]
-    expected = [log_likelihoods(model.network, log_image(one), candidates) for one in thumbnails]
+    expected = [log_likelihoods(model.network, log_image(one), candidates.astype(np.float64)) for one in thumbnails]
     return float(np.abs(found - np.array(expected)).max())

@@ -81,7 +81,7 @@ def log_image(
 ) -> LogImage:
     """Remove the exposure, take the logarithm, and find the cells that count.
 
-    thumbnail: (64, 64, 3) linear; name: what to call it when it is refused. grid: (rows, columns), where they are others.
+    thumbnail: (64, 64, 3) linear; name: what to call it when it is refused. grid: (rows, columns) where not 64 each.
     """
     cells = np.asarray(thumbnail, dtype=np.float32)
     if cells.shape != (*grid, 3):
