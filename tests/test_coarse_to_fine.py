@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from conftest import random_network
 from greycard import coarse_to_fine, likelihood, model_file, thumbnail
-from greycard.candidates import CandidateSet
+from greycard.candidates import CandidateSet, from_colour_matrix
 from greycard.coarse_to_fine import EFFORTS, Effort, Scorer
 from greycard.datasets import packed
 from greycard.errors import GreycardError
@@ -130,3 +130,25 @@ def test_real_pictures_are_answered_nearly_as_exactly(data_folder):
     exact = estimates("exact")
     assert 0 < angular_error(estimates("default"), exact).mean() < 0.15
     assert 0 < angular_error(estimates("live"), exact).mean() < 0.3
+
+
+def test_a_band_from_a_colour_matrix_reaches_far_and_is_still_followed(data_folder):
+    from greycard.camera import colour_matrices
+
+    model, data = model_file.load(), packed.load(data_folder / "gehler_shi.npz")
+    data = data.where(np.arange(len(data)) % 47 == 0)
+    deviations = []
+    for image, camera in zip(data.images, data.cameras, strict=True):
+        chosen = from_colour_matrix(colour_matrices(str(camera)), model.cameras)
+        found, exact = (
+            posterior(
+                Scorer(model.network, chosen, EFFORTS[speed]).log_likelihoods(thumbnail.log_image(image)),
+                chosen.illuminants,
+                chosen.gain,
+                chosen.bias,
+            ).mean()
+            for speed in ("default", "exact")
+        )
+        deviations.append(float(angular_error(found, exact)))
+    assert np.mean(deviations) < 0.3
+    assert max(deviations) < 2

@@ -18,6 +18,8 @@ from greycard.errors import GreycardError
 from greycard.illuminant import Array, colour_science, from_chromaticity, to_chromaticity, unit
 
 Strategy = Literal["kmeans", "uniform", "mixture"]
+_DIMMEST = 0.05
+"""Least share of its largest channel that a light has in its smallest."""
 _WIDTH = 0.006
 """How far, in CIE 1960 uv, a light of one camera makes others probable."""
 _LEAST = 1e-3
@@ -73,11 +75,11 @@ def from_colour_matrix(matrices: ColourMatrices, known: Mapping[str, CandidateSe
     """
     band = _band()
     seen = np.stack([matrices.at(cct) @ light for light, cct in zip(band.xyz, band.temperatures, strict=True)])
-    positive = np.all(seen > 0, axis=1)
-    if not positive.any():
+    # The warmest lights of the band have next to no blue, or less than none, for some matrices.
+    possible = seen.min(axis=1) > _DIMMEST * seen.max(axis=1)
+    if not possible.any():
         raise GreycardError("colour matrix: it sends no light to positive red, green and blue")
-    prior = _prior_of(known or {}, band.uv[positive])
-    return CandidateSet(unit(seen[positive]), bias=prior)
+    return CandidateSet(unit(seen[possible]), bias=_prior_of(known or {}, band.uv[possible]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ network's last layers, which are cheap, then run for every candidate: the poster
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, get_args
 
@@ -47,6 +47,12 @@ EFFORTS: dict[Speed, Effort | None] = {
 """What the speeds mean. docs/speed.md says how the numbers were chosen."""
 
 
+_USUAL = 120
+"""Candidates for which the efforts above were chosen; more of them also reach farther."""
+_NEGLIGIBLE = 1e-4
+"""A candidate that is so much less probable than the best one after the coarse step is not looked at again."""
+
+
 class Scorer:
     """Log-likelihoods of pictures under one set of candidates, at one speed.
 
@@ -57,7 +63,7 @@ class Scorer:
         """effort: None for all cells and all candidates."""
         self._network = network
         self._candidates = candidates
-        self._effort = effort
+        self._effort = effort = _widened(effort, len(candidates.illuminants))
         if effort is None:
             return
         self._shifts = candidate_shifts(network, candidates.illuminants)
@@ -77,11 +83,15 @@ class Scorer:
         # The first of the cells are spread over the picture as well as all of them.
         few = features[: effort.coarse_cells]
         means = self._from_coarse @ pooled(network, few, self._shifts[self._coarse])
-        weight = self._probabilities(head(network, means))
+        coarse = head(network, means)
+        weight = self._probabilities(coarse)
         # The root lets nodes stand where a little of the weight is, too: they hold the spline at its ends.
         fine = _well_spread(self._places, np.sqrt(weight), effort.fine_candidates)
         change = pooled(network, features, self._shifts[fine]) - means[fine]
-        return head(network, means + _spline(self._places, fine) @ change)
+        scores = head(network, means + _spline(self._places, fine) @ change)
+        # Far from all nodes a spline tells anything: what the coarse step rules out keeps its score.
+        kept = weight > _NEGLIGIBLE * weight.max()
+        return np.where(kept, scores, coarse + np.mean(scores[kept] - coarse[kept]))
 
     def _probabilities(self, scores: Floats) -> Array:
         """(n,) posterior; gain and prior have their say in where it is worth looking closely."""
@@ -95,6 +105,13 @@ def effort_of(speed: str) -> Effort | None:
         if speed == name:
             return EFFORTS[name]
     raise GreycardError(f"speed: expected one of {', '.join(get_args(Speed))}, got {speed!r}")
+
+
+def _widened(effort: Effort | None, count: int) -> Effort | None:
+    """The effort for more candidates than usual, such as a band from a colour matrix: more of them are evaluated."""
+    if effort is None or count <= _USUAL:
+        return effort
+    return replace(effort, coarse_candidates=2 * effort.coarse_candidates, fine_candidates=3 * effort.fine_candidates)
 
 
 def spread_cells(counted: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
