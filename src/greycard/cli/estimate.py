@@ -14,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from greycard.baselines.estimator import BaselineEstimator
     from greycard.estimator import Estimate, Estimator
     from greycard.illuminant import Array
 
@@ -26,6 +27,12 @@ def command(
     files: Files,
     camera: Annotated[str | None, typer.Option(help="The camera; by default what the file says.")] = None,
     model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Use this baseline instead of a model; or module:Class of your own.")
+    ] = None,
+    fit_on: Annotated[
+        list[Path] | None, typer.Option(help="For --method: fit it to these packed data sets (.npz) first.")
+    ] = None,
     candidates: Annotated[Path | None, typer.Option(help="CSV (columns r, g, b) of candidates of your own.")] = None,
     black: Annotated[float, typer.Option(help="Stored value of no light.")] = 0.0,
     white: Annotated[
@@ -46,9 +53,16 @@ def command(
 
     Exits with 1 if any file failed; the others are answered all the same.
     """
+    from greycard.errors import GreycardError
     from greycard.estimator import load
 
-    load(model)  # what is wrong with a model is said once, not for every file
+    if method and (model or candidates):
+        raise GreycardError("--method takes the place of a model: leave out --model and --candidates")
+    if fit_on and not method:
+        raise GreycardError("--fit-on belongs to --method")
+    baseline = _baseline(method, fit_on) if method else None
+    if baseline is None:
+        load(model)  # what is wrong with a model is said once, not for every file
     given = _read_candidates(candidates) if candidates else None
     part = _read_region(region) if region else None
     levels: dict[str, Any] = {"black": black, "white": white, "assume_srgb": assume_srgb, "region": part}
@@ -56,14 +70,31 @@ def command(
     def answers() -> Iterator[Answer]:
         sets = [path for path in files if path.suffix.lower() == ".npz"]
         pictures = [path for path in files if path not in sets]
-        task = partial(_estimate, model=model, camera=camera, candidates=given, **levels)
+        task: Callable[[Path], Estimate] = (
+            partial(baseline.estimate, camera=camera, **levels)
+            if baseline
+            else partial(_estimate, model=model, camera=camera, candidates=given, **levels)
+        )
         yield from _pictures(task, pictures, workers)
         for path in sets:
-            yield from _packed(load(model), path, camera, given, levels)
+            yield from _packed(baseline or load(model), path, camera, given, levels)
 
     failed = _print_json(answers()) if as_json else _print_table(answers(), as_shot)
     if failed:
         raise typer.Exit(1)
+
+
+def _baseline(method: str, fit_on: list[Path] | None) -> BaselineEstimator:
+    """A baseline, fitted where there is something to fit it to."""
+    from greycard.baselines.estimator import BaselineEstimator
+    from greycard.baselines.method import find
+    from greycard.datasets import packed
+
+    found = find(method)
+    if fit_on:
+        training = packed.concatenate([packed.load(path) for path in fit_on])
+        found.fit(training.images, training.illuminants)
+    return BaselineEstimator(found, method)
 
 
 def _estimate(path: Path, *, model: str | None, **options: Any) -> Estimate:
@@ -112,7 +143,11 @@ def _answer(name: str, estimate: Callable[[], Estimate]) -> Answer:
 
 
 def _packed(
-    estimator: Estimator, path: Path, camera: str | None, given: list[list[float]] | None, levels: dict[str, Any]
+    estimator: Estimator | BaselineEstimator,
+    path: Path,
+    camera: str | None,
+    given: list[list[float]] | None,
+    levels: dict[str, Any],
 ) -> Iterator[Answer]:
     """Every picture of a packed data set."""
     from greycard.datasets import packed
@@ -128,7 +163,9 @@ def _packed(
         return
     for image, name, own in zip(data.images, data.names, data.cameras, strict=True):
         label = f"{path}:{name}"
-        options: dict[str, Any] = {"camera_of_file": str(own), "candidates": given, "name": label}
+        options: dict[str, Any] = {"camera_of_file": str(own), "name": label}
+        if given is not None:
+            options["candidates"] = given
         yield _answer(label, partial(estimator.estimate_thumbnail, image, camera, **options))
 
 
