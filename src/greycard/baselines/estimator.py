@@ -33,8 +33,7 @@ class BaselineEstimator:
         **levels: Any,
     ) -> Estimate:
         """Estimate the light of a file or of linear pixels (H, W, 3); levels as in `Estimator.estimate`."""
-        path = isinstance(source, str | Path)
-        picture = photo.read(source, **levels) if path else photo.from_array(source, **levels)
+        picture = photo.read(source, **levels) if isinstance(source, str | Path) else photo.from_array(source, **levels)
         if region is not None:
             picture = photo.crop(picture, region)
         return self._estimate(thumbnail.from_photo(picture), picture.name, camera or picture.camera, picture)

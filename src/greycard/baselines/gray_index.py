@@ -50,4 +50,4 @@ class GrayIndex(Searched):
         # Where fewer cells can be judged, the rest adds nothing; where none can, this is gray-world.
         known = np.take_along_axis(np.isfinite(flat), chosen, axis=1)
         sums = (np.take_along_axis(colours, chosen[..., None], axis=1) * known[..., None]).sum(axis=1)
-        return positive(np.where(known.any(axis=1)[:, None], sums, colours.mean(axis=1)).astype(np.float64))
+        return positive(np.where(known.any(axis=1, keepdims=True), sums, colours.mean(axis=1)).astype(np.float64))

@@ -27,6 +27,12 @@ METHODS = {
     "gray-edge-2": "greycard.baselines.gray_edge:SecondOrderGrayEdge",
     "pca": "greycard.baselines.bright_and_dark:BrightAndDark",
     "gray-index": "greycard.baselines.gray_index:GrayIndex",
+    "bayesian": "greycard.baselines.bayesian:Bayesian",
+    "corrected-moments": "greycard.baselines.corrected_moments:CorrectedMoments",
+    "regression-trees": "greycard.baselines.regression_trees:RegressionTrees",
+    "ccc": "greycard.baselines.ccc:CCC",
+    "ffcc": "greycard.baselines.ffcc:FFCC",
+    "oh-kim": "greycard.baselines.oh_kim:OhKim",
 }
 """The methods by name, as module:Class."""
 

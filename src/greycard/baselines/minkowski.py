@@ -60,7 +60,7 @@ def edges(cells: Cells, sigma: float, order: int) -> NDArray[np.float32]:
         squared = derivative(1, 0) ** 2 + derivative(0, 1) ** 2
     else:
         squared = derivative(2, 0) ** 2 + derivative(0, 2) ** 2 + 2 * derivative(1, 1) ** 2
-    return np.sqrt(squared) * surrounded(cells.valid)[..., None]
+    return np.asarray(np.sqrt(squared) * surrounded(cells.valid)[..., None], dtype=np.float32)
 
 
 class MinkowskiMethod(Searched):

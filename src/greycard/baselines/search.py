@@ -45,8 +45,9 @@ class Searched(ABC):
                 prepared = self._filtered(cells, filtering)
                 for j, pooling in enumerate(self.poolings):
                     errors[i, j] += angular_error(self._pooled(prepared, pooling), lights).sum()
-        i, j = np.unravel_index(np.argmin(errors), errors.shape)
-        self.filter_, self.pooling_ = self.filters[i], self.poolings[j]
+        best = int(np.argmin(errors))
+        self.filter_ = self.filters[best // len(self.poolings)]
+        self.pooling_ = self.poolings[best % len(self.poolings)]
         return self
 
     def predict(self, thumbnails: NDArray[Any]) -> Array:

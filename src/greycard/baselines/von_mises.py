@@ -7,11 +7,14 @@ All lengths are in bins.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from greycard.illuminant import Array
 
+Floating = TypeVar("Floating", bound=np.floating)
 SMALLEST_VARIANCE = 1.0
 """Added to the variances: a distribution is no narrower than a bin."""
 
@@ -29,12 +32,12 @@ def wrapped(lengths: Array, bins: int) -> Array:
     return np.asarray((lengths + bins / 2) % bins - bins / 2)
 
 
-def fit(probabilities: Array) -> VonMises:
+def fit(probabilities: NDArray[np.floating]) -> VonMises:
     """The distribution of probabilities (N, n, n), each summing to 1."""
     return _fit(probabilities)[0]
 
 
-def loss(probabilities: Array, truths: Array) -> tuple[Array, Array]:
+def loss(probabilities: NDArray[Floating], truths: Array) -> tuple[Array, NDArray[Floating]]:
     """Negative log-likelihood (N,) of truths (N, 2), in bins, and its gradient (N, n, n) by the probabilities."""
     bins = probabilities.shape[-1]
     fitted, offsets, derivatives = _fit(probabilities)
@@ -57,11 +60,13 @@ def loss(probabilities: Array, truths: Array) -> tuple[Array, Array]:
         + by_covariance[:, 1, 1, None] * (v**2 - 2 * first[:, 1:] * v)
         - mixed * first[:, :1] * v
     )
-    gradient = along_u[:, :, None] + along_v[:, None, :] + (mixed * u)[:, :, None] * v[:, None, :]
+    kind = probabilities.dtype  # the large array keeps the precision of the probabilities
+    gradient = (mixed * u).astype(kind)[:, :, None] * v.astype(kind)[:, None, :]
+    gradient += along_u.astype(kind)[:, :, None] + along_v.astype(kind)[:, None, :]
     return losses, gradient
 
 
-def _fit(probabilities: Array) -> tuple[VonMises, Array, Array]:
+def _fit(probabilities: NDArray[np.floating]) -> tuple[VonMises, Array, Array]:
     """The distribution, the distance of each bin from its mean, and the derivative of the mean: both (N, n, 2)."""
     bins = probabilities.shape[-1]
     angles = 2 * np.pi * np.arange(bins) / bins
@@ -78,13 +83,13 @@ def _fit(probabilities: Array) -> tuple[VonMises, Array, Array]:
     offsets = wrapped(np.arange(bins)[:, None] - mean[:, None], bins)
     first = np.einsum("nba,nba->na", marginals, offsets)
     second = np.einsum("nba,nba->na", marginals, offsets**2)
-    mixed = np.einsum("nu,nuv,nv->n", offsets[..., 0], probabilities, offsets[..., 1], optimize=True)
+    mixed = (offsets[..., 0] * (probabilities @ offsets[..., 1:])[..., 0]).sum(axis=1)
     covariance = np.empty((len(mean), 2, 2))
     covariance[:, 0, 0], covariance[:, 1, 1] = (SMALLEST_VARIANCE + second - first**2).T
     covariance[:, 0, 1] = covariance[:, 1, 0] = mixed - first[:, 0] * first[:, 1]
     return VonMises(mean, covariance), offsets, derivatives
 
 
-def _first_moments(probabilities: Array, u: Array, v: Array) -> Array:
+def _first_moments(probabilities: NDArray[np.floating], u: Array, v: Array) -> Array:
     """(N, 2) mean distance of the probabilities from the mean of their angles."""
     return np.stack([(probabilities.sum(axis=2) * u).sum(axis=1), (probabilities.sum(axis=1) * v).sum(axis=1)], axis=-1)
