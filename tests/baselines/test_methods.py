@@ -9,6 +9,7 @@ from greycard import GreycardError
 from greycard.baselines import held_out
 from greycard.baselines.ccc import CCC
 from greycard.baselines.cells import read
+from greycard.baselines.convolutional_mean import SHAPES, ConvolutionalMean, inputs
 from greycard.baselines.corrected_moments import correction, moments
 from greycard.baselines.ffcc import FFCC
 from greycard.baselines.filters import Penalty
@@ -25,6 +26,9 @@ def quick(name):
     """The method with little training."""
     if name == "ffcc":
         return FFCC(Penalty(), (4, 4))
+    if name == "convolutional-mean":
+        pytest.importorskip("torch", reason="its training needs torch")
+        return ConvolutionalMean(epochs=20)
     return CCC(Penalty(map_size=1e6, map_slope=0), (4, 2)) if name == "ccc" else find(name)
 
 
@@ -111,6 +115,23 @@ def test_the_correction_of_moments_recovers_a_linear_truth(make_packed):
     truth = np.random.default_rng(0).random((9, 3))
     lights = unit(found @ truth)
     assert angular_error(found @ correction(found, lights), lights).mean() < 1.5
+
+
+def test_the_convolutional_mean_without_torch_is_the_one_that_torch_computes(make_packed):
+    torch = pytest.importorskip("torch", reason="compares with torch")
+    generator = np.random.default_rng(0)
+    method = ConvolutionalMean()
+    method.weights_ = [generator.normal(0.1, 0.2, shape).astype(np.float32) for shape in SHAPES]
+    method.offsets_ = [generator.normal(0.1, 0.1, shape[0]).astype(np.float32) for shape in SHAPES]
+    images = make_packed(2).images
+    images[0, :10] = 0
+    pictures, counted = (torch.from_numpy(array) for array in inputs(read(images)))
+    for weights, offsets in zip(method.weights_, method.offsets_, strict=True):
+        layer = torch.from_numpy(weights), torch.from_numpy(offsets)
+        pictures = torch.nn.functional.conv2d(pictures, *layer, padding="same").relu()
+    expected = (pictures * counted[:, None]).sum(dim=(2, 3)) / counted.sum(dim=(1, 2))[:, None] + 1e-4
+    np.testing.assert_allclose(method.predict(images), unit(expected.numpy()), atol=1e-5)
+    assert sum(np.prod(shape) + shape[0] for shape in SHAPES) == 1137
 
 
 def test_features_that_disagree_with_the_others_are_outvoted():

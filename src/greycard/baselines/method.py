@@ -33,6 +33,7 @@ METHODS = {
     "ccc": "greycard.baselines.ccc:CCC",
     "ffcc": "greycard.baselines.ffcc:FFCC",
     "oh-kim": "greycard.baselines.oh_kim:OhKim",
+    "convolutional-mean": "greycard.baselines.convolutional_mean:ConvolutionalMean",
 }
 """The methods by name, as module:Class."""
 
