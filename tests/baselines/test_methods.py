@@ -63,16 +63,16 @@ def test_a_learned_method_refuses_before_it_has_learned(name, make_packed):
         find(name).predict(make_packed(1).images)
 
 
-@pytest.mark.parametrize("name", UNTRAINED)
+@pytest.mark.parametrize("name", [name for name in UNTRAINED if name != "pca"])
 @given(st.floats(0.3, 3), st.floats(0.3, 3))
 @settings(max_examples=5, deadline=None)
 def test_methods_without_learning_follow_a_change_of_the_light(name, red, blue):
-    """Twice the red in the picture is twice the red in the estimate; PCA chooses its cells anew and may differ."""
+    """Twice the red in the picture is twice the red in the estimate; not so for PCA, which chooses its cells anew."""
     generator = np.random.default_rng(0)
     image = generator.beta(2, 4, (1, 64, 64, 3)) * [0.5, 1, 0.7]
     method, change = find(name), np.array([red, 1, blue])
     expected = unit(method.predict(image) * change)
-    assert angular_error(method.predict(image * change), expected)[0] < (6 if name == "pca" else 1e-3)
+    assert angular_error(method.predict(image * change), expected)[0] < 1e-3
 
 
 def test_norms_lie_between_the_mean_and_the_largest():

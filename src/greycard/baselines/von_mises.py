@@ -40,7 +40,7 @@ def fit(probabilities: NDArray[np.floating]) -> VonMises:
 def loss(probabilities: NDArray[Floating], truths: Array) -> tuple[Array, NDArray[Floating]]:
     """Negative log-likelihood (N,) of truths (N, 2), in bins, and its gradient (N, n, n) by the probabilities."""
     bins = probabilities.shape[-1]
-    fitted, offsets, derivatives = _fit(probabilities)
+    fitted, offsets, derivatives, first = _fit(probabilities)
     u, v = offsets[..., 0], offsets[..., 1]
     miss = wrapped(truths - fitted.mean, bins)
     inverse = np.linalg.inv(fitted.covariance)
@@ -48,7 +48,6 @@ def loss(probabilities: NDArray[Floating], truths: Array) -> tuple[Array, NDArra
     losses = 0.5 * np.log(np.linalg.det(fitted.covariance)) + 0.5 * np.sum(miss * pulled, axis=-1)
     # Gradients by the mean (-pulled) and by the covariance; the latter does not change when the mean moves.
     by_covariance = 0.5 * (inverse - pulled[:, :, None] * pulled[:, None, :])
-    first = _first_moments(probabilities, u, v)
     mixed = 2 * by_covariance[:, 0, 1, None]
     along_u = (
         -pulled[:, :1] * derivatives[..., 0]
@@ -66,8 +65,8 @@ def loss(probabilities: NDArray[Floating], truths: Array) -> tuple[Array, NDArra
     return losses, gradient
 
 
-def _fit(probabilities: NDArray[np.floating]) -> tuple[VonMises, Array, Array]:
-    """The distribution, the distance of each bin from its mean, and the derivative of the mean: both (N, n, 2)."""
+def _fit(probabilities: NDArray[np.floating]) -> tuple[VonMises, Array, Array, Array]:
+    """The distribution; distance of each bin from its mean, derivative of the mean (N, n, 2); mean distance (N, 2)."""
     bins = probabilities.shape[-1]
     angles = 2 * np.pi * np.arange(bins) / bins
     marginals = np.stack([probabilities.sum(axis=2), probabilities.sum(axis=1)], axis=-1)
@@ -83,13 +82,8 @@ def _fit(probabilities: NDArray[np.floating]) -> tuple[VonMises, Array, Array]:
     offsets = wrapped(np.arange(bins)[:, None] - mean[:, None], bins)
     first = np.einsum("nba,nba->na", marginals, offsets)
     second = np.einsum("nba,nba->na", marginals, offsets**2)
-    mixed = (offsets[..., 0] * (probabilities @ offsets[..., 1:])[..., 0]).sum(axis=1)
+    mixed = (offsets[..., 0] * (probabilities @ offsets[..., 1:].astype(probabilities.dtype))[..., 0]).sum(axis=1)
     covariance = np.empty((len(mean), 2, 2))
     covariance[:, 0, 0], covariance[:, 1, 1] = (SMALLEST_VARIANCE + second - first**2).T
     covariance[:, 0, 1] = covariance[:, 1, 0] = mixed - first[:, 0] * first[:, 1]
-    return VonMises(mean, covariance), offsets, derivatives
-
-
-def _first_moments(probabilities: NDArray[np.floating], u: Array, v: Array) -> Array:
-    """(N, 2) mean distance of the probabilities from the mean of their angles."""
-    return np.stack([(probabilities.sum(axis=2) * u).sum(axis=1), (probabilities.sum(axis=1) * v).sum(axis=1)], axis=-1)
+    return VonMises(mean, covariance), offsets, derivatives, first
