@@ -5,7 +5,7 @@ import pytest
 
 from greycard import GreycardError
 from greycard.baselines import method as methods
-from greycard.baselines.crossfit import crossfit, tested_on_others
+from greycard.baselines.crossfit import crossfit, scored_on_others
 from greycard.datasets.packed import concatenate
 from greycard.illuminant import unit
 
@@ -81,9 +81,9 @@ def test_what_learns_nothing_needs_no_folds(make_packed):
 def test_pictures_that_were_fitted_to_are_not_scored(make_packed):
     data = make_packed(9, content="distinct")
     first = data.where(np.arange(9) < 3)
-    assert len(tested_on_others(OWN, data, first).data) == 6
+    assert len(scored_on_others(OWN, data, first).data) == 6
     with pytest.raises(GreycardError, match="every image"):
-        tested_on_others(OWN, first, data)
+        scored_on_others(OWN, first, data)
 
 
 def test_every_name_leads_to_a_method():

@@ -99,7 +99,7 @@ def fitted_to(name: str, training: Packed) -> Method:
     return method
 
 
-def tested_on_others(name: str, data: Packed, training: Packed) -> Scores:
+def scored_on_others(name: str, data: Packed, training: Packed) -> Scores:
     """Scores of a method fitted to another data set; images that are in both are left out."""
     learned = TrainingImages(training.datasets, training.names, training.digests())
     rest = data.where(~_known(data, learned, name))

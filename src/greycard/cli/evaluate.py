@@ -136,7 +136,7 @@ def _run_method(
     per_camera: bool,
 ) -> tuple[Scores, str]:
     """Scores of a baseline, and in words to what it was fitted."""
-    from greycard.baselines.crossfit import crossfit, tested_on_others
+    from greycard.baselines.crossfit import crossfit, scored_on_others
     from greycard.datasets import packed
     from greycard.errors import GreycardError
 
@@ -145,7 +145,7 @@ def _run_method(
         return found.pooled(), found.protocol
     if per_camera:
         raise GreycardError("--per-camera belongs to folds: leave it out, or --fit-on")
-    scores = tested_on_others(method, dataset, packed.concatenate([packed.load(path) for path in fit_on]))
+    scores = scored_on_others(method, dataset, packed.concatenate([packed.load(path) for path in fit_on]))
     return scores, f"fitted to {', '.join(path.name for path in fit_on)}"
 
 
