@@ -5,7 +5,7 @@ A moment of degree d is the d-th root of a mean such as that of r r g, so that i
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from greycard.illuminant import Array
 
 Kind = tuple[Literal["colours", "edges"], int]
 """Of what the moments are, and up to which degree."""
-KINDS: tuple[Kind, ...] = tuple(product(("colours", "edges"), (2, 3)))  # type: ignore[arg-type]
+KINDS: tuple[Kind, ...] = (("colours", 2), ("colours", 3), ("edges", 2), ("edges", 3))
 ROUNDS = 50
 
 

@@ -110,4 +110,4 @@ def cross_entropy(probabilities: NDArray[np.float32], lights: Array) -> tuple[Ar
 def through_softmax(probabilities: NDArray[np.float32], gradient: NDArray[np.float32]) -> NDArray[np.float32]:
     """A gradient (N, bins, bins) by the probabilities, turned into that by the responses."""
     weighted = probabilities * gradient
-    return weighted - probabilities * weighted.sum(axis=(1, 2), keepdims=True)
+    return np.asarray(weighted - probabilities * weighted.sum(axis=(1, 2), keepdims=True))

@@ -21,7 +21,7 @@ BIN_SIZE = 1 / 32
 def chroma(colours: NDArray[Any]) -> NDArray[Any]:
     """(..., 3) positive r, g, b -> (..., 2) log g/r, log g/b."""
     logs = np.log(colours)
-    return logs[..., 1:2] - logs[..., ::2]
+    return np.asarray(logs[..., 1:2] - logs[..., ::2])
 
 
 def from_chroma(places: Array) -> Array:

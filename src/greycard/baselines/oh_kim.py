@@ -75,4 +75,4 @@ class OhKim:
         fine = features(cells, self.origin_, BINS, torus=True)
         side = BINS // POOLED
         joined = fine.reshape(len(fine), 2, side, POOLED, side, POOLED).sum(axis=(3, 5))
-        return np.sqrt(joined, dtype=np.float64).reshape(len(fine), -1)
+        return np.asarray(np.sqrt(joined, dtype=np.float64).reshape(len(fine), -1))

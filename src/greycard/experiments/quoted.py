@@ -66,7 +66,7 @@ QUOTED: dict[str, dict[str, dict[str, float]]] = {
         "CCMNet (colour matrix of the camera)": _row(2.23, 1.53, 1.62, 0.36, 5.46),
         "C5 (unlabelled pictures of the camera)": _row(2.36, 1.61, 1.74, 0.44, 5.60),
     },
-    "nus8-unseen": {
+    "nus-8-unseen": {
         "CCMNet (colour matrix of the camera)": _row(2.32, 1.71, 1.83, 0.53, 5.18),
         "C5 (unlabelled pictures of the camera)": _row(2.54, 1.90, 2.02, 0.61, 5.61),
     },

@@ -35,7 +35,7 @@ def learn(
     optimiser = torch.optim.Adam(layers.parameters(), RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs)
     for _ in range(epochs):
-        for chosen in torch.randperm(len(inputs), generator=generator).split(BATCH):
+        for chosen in torch.split(torch.randperm(len(inputs), generator=generator), BATCH):
             values, weights = inputs[chosen], shares[chosen]
             if torch.rand((), generator=generator) < 0.5:
                 values, weights = values.flip(-1), weights.flip(-1)
@@ -45,7 +45,7 @@ def learn(
             cosines = nn.functional.cosine_similarity(means, truths[chosen])
             loss = torch.acos(cosines.clamp(-1 + 1e-6, 1 - 1e-6)).mean()
             optimiser.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
         schedule.step()
     arrays = [parameter.detach().numpy().copy() for parameter in layers.parameters()]
