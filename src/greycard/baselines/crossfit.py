@@ -22,7 +22,7 @@ Progress = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Crossfitted:
-    """Scores of each part that was left out, how that was done in words, and the seconds that it took.
+    """Scores of each part that was left out, how that was done in words, and the CPU seconds that fitting took.
 
     fitted: the last method that was fitted; all are of the same size.
     """
@@ -30,7 +30,6 @@ class Crossfitted:
     parts: dict[str, Scores]
     protocol: str
     fit_seconds: float
-    predict_seconds: float
     fitted: Method
 
     def pooled(self) -> Scores:
@@ -62,14 +61,12 @@ def crossfit(
     """
     method = find(name)
     if not learns(method) and by != "dataset" and only is None:
-        started = time.perf_counter()
         scores = Scores(data, predicted(method, data.images, name))
-        seconds = time.perf_counter() - started
-        return Crossfitted({"all": scores}, "nothing is fitted", 0.0, seconds, method)
+        return Crossfitted({"all": scores}, "nothing is fitted", 0.0, method)
     single = each_camera(data, by, per_camera)
     groups = [data.cameras == camera for camera in np.unique(data.cameras)] if single else [np.ones(len(data), bool)]
     tested: dict[str, list[Scores]] = {}
-    fitting = predicting = 0.0
+    seconds = 0.0
     for group in groups:
         of_group = data.where(group)
         parts = splits(of_group, by)
@@ -77,19 +74,17 @@ def crossfit(
             raise GreycardError(f"part {only!r}: there is none; the parts are {', '.join(part.name for part in parts)}")
         for part in (part for part in parts if only in (None, part.name)):
             method = find(name)
-            started = time.perf_counter()
+            started = time.process_time()
             method.fit(of_group.images[~part.test], of_group.illuminants[~part.test])
-            fitted = time.perf_counter()
+            seconds += time.process_time() - started
             rest = of_group.where(part.test)
             tested.setdefault(part.name, []).append(Scores(rest, predicted(method, rest.images, name)))
-            predicting += time.perf_counter() - fitted
-            fitting += fitted - started
             progress(f"{', '.join(np.unique(rest.cameras))}: {part.name}")
     joined = {
         part: Scores(concatenate([one.data for one in scores]), np.concatenate([one.estimates for one in scores]))
         for part, scores in tested.items()
     }
-    return Crossfitted(joined, _protocol(by, single), fitting, predicting, method)
+    return Crossfitted(joined, _protocol(by, single), seconds, method)
 
 
 def fitted_to(name: str, training: Packed) -> Method:
