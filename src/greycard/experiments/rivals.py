@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from greycard import baselines
 from greycard.baselines.crossfit import crossfit
-from greycard.baselines.method import METHODS, Method, find
+from greycard.baselines.method import METHODS, Method
 from greycard.datasets.packed import Packed, concatenate
 from greycard.errors import GreycardError
 from greycard.evaluation import Scores
@@ -228,8 +228,10 @@ def _images_digest(data: Packed) -> str:
 
 
 def _identity(name: str, protocol: Protocol, images: str) -> str:
-    """A digest of what decides the estimates: the method's file, the protocol, and the digest of the images."""
-    source = Path(str(sys.modules[type(find(name)).__module__].__file__)).read_text(encoding="utf-8")
+    """A digest of what decides the estimates: the method's file and those that methods share, protocol, images."""
+    others = {place.split(":")[0].split(".")[-1] for other, place in METHODS.items() if other != name}
+    folder = Path(baselines.__file__).parent
+    source = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py")) if path.stem not in others]
     about = [name, protocol.key, protocol.by, protocol.per_camera, source, images]
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()
 
