@@ -86,5 +86,12 @@ def test_pictures_that_were_fitted_to_are_not_scored(make_packed):
         scored_on_others(OWN, first, data)
 
 
+def test_a_picture_that_cannot_be_used_is_named(make_packed):
+    data = make_packed(6)
+    data.images[4] = 0
+    with pytest.raises(GreycardError, match=r"made-up_004\.png can be used"):
+        crossfit("gray-world", data)
+
+
 def test_every_name_leads_to_a_method():
     assert all(methods.find(name) is not None for name in methods.METHODS)

@@ -15,6 +15,7 @@ from greycard.errors import GreycardError
 from greycard.evaluation import Scores, seen
 from greycard.model_file import TrainingImages
 from greycard.splits import SplitBy, splits
+from greycard.thumbnail import FEWEST_CELLS
 
 Progress = Callable[[str], object]
 """Called with a line after each part."""
@@ -60,6 +61,7 @@ def crossfit(
     where a data set has scene folds too, as its folds are meant for single cameras (NUS-8).
     """
     method = find(name)
+    _refuse_unusable(data)
     if not learns(method) and by != "dataset" and only is None:
         scores = Scores(data, predicted(method, data.images, name))
         return Crossfitted({"all": scores}, "nothing is fitted", 0.0, method)
@@ -96,9 +98,22 @@ def fitted_to(name: str, training: Packed) -> Method:
 
 def scored_on_others(name: str, data: Packed, training: Packed) -> Scores:
     """Scores of a method fitted to another data set; images that are in both are left out."""
+    _refuse_unusable(data)
+    _refuse_unusable(training)
     learned = TrainingImages(training.datasets, training.names, training.digests())
     rest = data.where(~_known(data, learned, name))
     return Scores(rest, predicted(fitted_to(name, training), rest.images, name))
+
+
+def _refuse_unusable(data: Packed) -> None:
+    """Refuse what no method can read, by the name of the picture."""
+    usable = np.all(data.images > 0, axis=-1).sum(axis=(1, 2))
+    if np.any(usable < FEWEST_CELLS):
+        bad = int(np.argmin(usable))
+        raise GreycardError(
+            f"{data.datasets[bad]}: only {usable[bad]} cells of {data.names[bad]} can be used (at least {FEWEST_CELLS} "
+            "are needed); the rest is black, clipped or masked: leave it out of the data set"
+        )
 
 
 def _known(data: Packed, learned: TrainingImages, name: str) -> NDArray[np.bool_]:
