@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greycard.baselines import held_out
-from greycard.baselines.cells import Cells, labelled, read
-from greycard.baselines.filters import Filters, Penalty, Spectra, cross_entropy, learn, through_softmax
-from greycard.baselines.histograms import BIN_SIZE, chroma, features, from_chroma
+from greycard.baselines.cells import labelled, read
+from greycard.baselines.filters import Filters, Penalty, Spectra, cross_entropy, learn, spectra, through_softmax
+from greycard.baselines.histograms import BIN_SIZE, chroma, from_chroma
 from greycard.baselines.method import require_fitted
 from greycard.illuminant import Array
 
@@ -47,26 +47,21 @@ class CCC:
         cells, lights = labelled(thumbnails, illuminants)
         places = chroma(lights)
         self.origin_ = places.mean(axis=0) - BINS // 2 * BIN_SIZE
-        spectra, bins = self._spectra(cells), (places - self.origin_) / BIN_SIZE
+        pictures, bins = spectra(cells, self.origin_, BINS, torus=False), (places - self.origin_) / BIN_SIZE
 
         def estimates(penalty: Penalty, learned: NDArray[np.bool_], rest: NDArray[np.bool_]) -> Array:
-            return self._estimates(self._learned(spectra[learned], bins[learned], penalty), spectra[rest])
+            return self._estimates(self._learned(pictures[learned], bins[learned], penalty), pictures[rest])
 
         self.penalty_ = self.penalty or held_out.best(PENALTIES, lights, estimates)
-        self.filters_ = self._learned(spectra, bins, self.penalty_)
+        self.filters_ = self._learned(pictures, bins, self.penalty_)
         return self
 
     def predict(self, thumbnails: NDArray[Any]) -> Array:
         """(N, 3) illuminants of thumbnails (N, 64, 64, 3)."""
         require_fitted(self, "filters_")
-        return self._estimates(self.filters_, self._spectra(read(thumbnails)))
+        return self._estimates(self.filters_, spectra(read(thumbnails), self.origin_, BINS, torus=False))
 
-    def _spectra(self, cells: Cells) -> Spectra:
-        from scipy.fft import rfft2
-
-        return np.asarray(rfft2(features(cells, self.origin_, BINS, torus=False)))
-
-    def _learned(self, spectra: Spectra, lights: Array, penalty: Penalty) -> Filters:
+    def _learned(self, pictures: Spectra, lights: Array, penalty: Penalty) -> Filters:
         places = self.origin_ + BIN_SIZE * np.stack(np.meshgrid(*[np.arange(BINS)] * 2, indexing="ij"), axis=-1)
         colours = from_chroma(places).reshape(-1, 3)
 
@@ -77,12 +72,14 @@ class CCC:
             losses = (probabilities * errors).sum(axis=(1, 2), dtype=np.float64)
             return losses, through_softmax(probabilities, errors)
 
-        return learn(spectra, lights, penalty, ((cross_entropy, self.steps[0]), (expected_error, self.steps[1])))
+        return learn(pictures, lights, penalty, ((cross_entropy, self.steps[0]), (expected_error, self.steps[1])))
 
-    def _estimates(self, filters: Filters, spectra: Spectra) -> Array:
+    def _estimates(self, filters: Filters, pictures: Spectra) -> Array:
         """(N, 3) the mean of what is probable near the most probable light."""
-        probabilities = filters.probabilities(spectra)
-        best = np.stack(np.unravel_index(probabilities.reshape(len(spectra), -1).argmax(axis=1), (BINS, BINS)), axis=-1)
+        probabilities = filters.probabilities(pictures)
+        best = np.stack(
+            np.unravel_index(probabilities.reshape(len(pictures), -1).argmax(axis=1), (BINS, BINS)), axis=-1
+        )
         window = np.arange(-NEAR, NEAR + 1)
         u, v = (np.clip(best[:, axis, None] + window, 0, BINS - 1) for axis in (0, 1))
         around = probabilities[np.arange(len(best))[:, None, None], u[:, :, None], v[:, None, :]].astype(np.float64)

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greycard.baselines import held_out, von_mises
-from greycard.baselines.cells import Cells, labelled, read
-from greycard.baselines.filters import Filters, Penalty, Spectra, cross_entropy, learn, through_softmax
-from greycard.baselines.histograms import BIN_SIZE, chroma, features, from_chroma, mean_chroma
+from greycard.baselines.cells import labelled, read
+from greycard.baselines.filters import Filters, Penalty, Spectra, cross_entropy, learn, spectra, through_softmax
+from greycard.baselines.histograms import BIN_SIZE, chroma, from_chroma, mean_chroma
 from greycard.baselines.method import require_fitted
 from greycard.baselines.von_mises import VonMises
 from greycard.illuminant import Array
@@ -49,16 +49,16 @@ class FFCC:
         cells, lights = labelled(thumbnails, illuminants)
         places = chroma(lights)
         self.origin_ = places.mean(axis=0) - BINS // 2 * BIN_SIZE
-        spectra, bins = self._spectra(cells), (places - self.origin_) / BIN_SIZE
+        pictures, bins = spectra(cells, self.origin_, BINS, torus=True), (places - self.origin_) / BIN_SIZE
 
         def estimates(penalty: Penalty, learned: NDArray[np.bool_], rest: NDArray[np.bool_]) -> Array:
-            filters = self._learned(spectra[learned], bins[learned], penalty)
-            found = von_mises.fit(filters.probabilities(spectra[rest])).mean
+            filters = self._learned(pictures[learned], bins[learned], penalty)
+            found = von_mises.fit(filters.probabilities(pictures[rest])).mean
             turns = von_mises.wrapped(found - bins[rest], BINS)  # de-aliased by the truth: penalties compare alike
             return from_chroma(self.origin_ + BIN_SIZE * (bins[rest] + turns))
 
         self.penalty_ = self.penalty or held_out.best(PENALTIES, lights, estimates)
-        self.filters_ = self._learned(spectra, bins, self.penalty_)
+        self.filters_ = self._learned(pictures, bins, self.penalty_)
         return self
 
     def predict(self, thumbnails: NDArray[Any]) -> Array:
@@ -69,20 +69,15 @@ class FFCC:
         """The mean (N, 2) and covariance (N, 2, 2) of the light of thumbnails, in log g/r and log g/b."""
         require_fitted(self, "filters_")
         cells = read(thumbnails)
-        found = von_mises.fit(self.filters_.probabilities(self._spectra(cells)))
+        found = von_mises.fit(self.filters_.probabilities(spectra(cells, self.origin_, BINS, torus=True)))
         places = self.origin_ + BIN_SIZE * found.mean
         turn = BINS * BIN_SIZE
         places += turn * np.rint((mean_chroma(cells) - places) / turn)
         return VonMises(places, BIN_SIZE**2 * found.covariance)
 
-    def _spectra(self, cells: Cells) -> Spectra:
-        from scipy.fft import rfft2
-
-        return np.asarray(rfft2(features(cells, self.origin_, BINS, torus=True)))
-
-    def _learned(self, spectra: Spectra, lights: Array, penalty: Penalty) -> Filters:
+    def _learned(self, pictures: Spectra, lights: Array, penalty: Penalty) -> Filters:
         stages = ((cross_entropy, self.steps[0]), (_von_mises_loss, self.steps[1]))
-        return learn(spectra, lights, penalty, stages)
+        return learn(pictures, lights, penalty, stages)
 
 
 def _von_mises_loss(probabilities: NDArray[np.float32], lights: Array) -> tuple[Array, NDArray[np.float32]]:

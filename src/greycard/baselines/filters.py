@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from greycard.baselines.cells import Cells
+from greycard.baselines.histograms import features
 from greycard.illuminant import Array
 
 Spectra = NDArray[np.complex64]
@@ -16,7 +18,18 @@ Spectra = NDArray[np.complex64]
 Loss = Callable[[NDArray[np.float32], Array], tuple[Array, NDArray[np.float32]]]
 """Probabilities (N, bins, bins) and lights (N, 2) in bins -> losses (N,), gradient (N, bins, bins) by the responses."""
 BATCH = 32
-"""Pictures at a time in training: what is made of them stays in the processor's cache."""
+"""Pictures at a time: what is made of them stays in the processor's cache."""
+
+
+def spectra(cells: Cells, origin: Array, bins: int, *, torus: bool) -> Spectra:
+    """Fourier transforms of the histograms of cells and of edges; origin and torus as in `histograms.histogram`."""
+    from scipy.fft import rfft2
+
+    batches = [
+        Cells(cells.values[start : start + BATCH], cells.valid[start : start + BATCH])
+        for start in range(0, len(cells.values), BATCH)
+    ]
+    return np.concatenate([rfft2(features(batch, origin, bins, torus=torus)) for batch in batches])
 
 
 @dataclass(frozen=True)
