@@ -17,8 +17,6 @@ from greycard.illuminant import Array, unit
 
 SHAPES = ((7, 3, 3, 3), (14, 7, 3, 3), (3, 14, 1, 1))
 """Of the three convolutions: out, in, height, width."""
-SMALLEST = 1e-4
-"""Added to the mean response, so that no channel of an estimate is 0."""
 
 
 class ConvolutionalMean:
@@ -47,10 +45,12 @@ class ConvolutionalMean:
         require_fitted(self, "weights_")
         pictures, counted = inputs(read(thumbnails))
         values = pictures
-        for weights, offsets in zip(self.weights_, self.offsets_, strict=True):
-            values = np.maximum(_convolved(values, weights) + offsets[:, None, None], 0)
+        for number, (weights, offsets) in enumerate(zip(self.weights_, self.offsets_, strict=True), start=1):
+            values = _convolved(values, weights) + offsets[:, None, None]
+            # The last layer ends in softplus: a light is positive, and no channel of it can stop learning.
+            values = np.maximum(values, 0) if number < len(SHAPES) else np.logaddexp(values, np.float32(0))
         sums = (values * counted[:, None]).sum(axis=(2, 3), dtype=np.float64)
-        return unit(sums / counted.sum(axis=(1, 2))[:, None] + SMALLEST)
+        return unit(sums)
 
 
 def inputs(cells: Cells) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from greycard.baselines.convolutional_mean import SHAPES, SMALLEST
+from greycard.baselines.convolutional_mean import SHAPES
 from greycard.illuminant import Array
 
 BATCH = 16
@@ -39,10 +39,10 @@ def learn(
             values, weights = inputs[chosen], shares[chosen]
             if torch.rand((), generator=generator) < 0.5:
                 values, weights = values.flip(-1), weights.flip(-1)
-            for layer in layers:
-                values = layer(values).relu()
-            means = (values * weights[:, None]).sum(dim=(2, 3)) / weights.sum(dim=(1, 2))[:, None] + SMALLEST
-            cosines = nn.functional.cosine_similarity(means, truths[chosen])
+            first, second, last = layers
+            values = nn.functional.softplus(last(second(first(values).relu()).relu()))
+            sums = (values * weights[:, None]).sum(dim=(2, 3))
+            cosines = nn.functional.cosine_similarity(sums, truths[chosen])
             loss = torch.acos(cosines.clamp(-1 + 1e-6, 1 - 1e-6)).mean()
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
