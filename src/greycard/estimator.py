@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -47,14 +47,15 @@ class Alternative:
 class Estimate:
     """The colour of the light in one picture.
 
-    illuminant: (3,) unit RGB of the posterior mean. posterior: the whole distribution over the candidates.
+    illuminant: (3,) unit RGB of the posterior mean. posterior: the whole distribution over the candidates; None where
+    a method that has none, such as gray-world, made the estimate.
     camera: what took the picture, as far as is known; or None. name: the file or array that this is about.
     matrices: what its file says of the camera's colours; or None. as_shot: (3,) unit RGB of what the camera took for
     white; or None. candidates_from: in words, where the candidates come from.
     """
 
     illuminant: Array
-    posterior: Posterior
+    posterior: Posterior | None
     camera: str | None
     name: str
     warnings: tuple[str, ...] = ()
@@ -65,12 +66,12 @@ class Estimate:
     @property
     def probabilities(self) -> Array:
         """(n,) probability of each candidate."""
-        return self.posterior.probabilities
+        return self._known_posterior.probabilities
 
     @property
     def candidates(self) -> Array:
         """(n, 3) the candidate illuminants, unit length."""
-        return self.posterior.candidates
+        return self._known_posterior.candidates
 
     @property
     def gains(self) -> tuple[float, float, float]:
@@ -106,7 +107,12 @@ class Estimate:
         return None
 
     def alternatives(self, count: int = 3) -> list[Alternative]:
-        """The `count` most probable separate explanations, most probable first; the first is the dominant one."""
+        """The `count` most probable separate explanations, most probable first; the first is the dominant one.
+
+        None at all where there is no posterior.
+        """
+        if self.posterior is None:
+            return []
         modes = self.posterior.modes()[:count]
         lights = self._temperatures_of([mode.illuminant for mode in modes])
         return [
@@ -138,6 +144,12 @@ class Estimate:
             "candidates_from": self.candidates_from,
             "as_shot": None if self.as_shot is None else [round(value, 6) for value in self.as_shot.tolist()],
         }
+
+    @property
+    def _known_posterior(self) -> Posterior:
+        if self.posterior is None:
+            raise GreycardError(f"{self.name}: the method that estimated its light gives no probabilities")
+        return self.posterior
 
     @cached_property
     def _temperature(self) -> Temperature | None:
@@ -221,11 +233,7 @@ class Estimator:
         shading: ArrayLike | None = None,
     ) -> Estimate:
         """Estimate the light of a photo that is read already; the rest is as in `estimate`."""
-        if shading is not None:
-            picture = replace(picture, shading=thumbnail.gain_map(shading))
-        if region is not None:
-            picture = photo.crop(picture, region)
-        return self._estimate(thumbnail.from_photo(picture), picture, camera, candidates)
+        return self._estimate(thumbnail.from_part(picture, region, shading), picture, camera, candidates)
 
     def estimate_thumbnail(
         self,

@@ -24,7 +24,7 @@ from greycard.estimator import Estimator
 from greycard.illuminant import Array, angular_error, reproduction_error, unit
 from greycard.model_file import Model, TrainingImages
 from greycard.output import write_whole
-from greycard.statistics import bootstrap_interval, geometric_mean, summary
+from greycard.statistics import STATISTICS, bootstrap_interval, geometric_mean, summary
 
 CandidateSource = Literal["labels", "pictures", "matrix", "model"]
 CandidateSets = Mapping[tuple[str, int], CandidateSet]
@@ -207,6 +207,15 @@ def matrix_candidates(
             others = None if scores is None else scores[numbers[own] != fold]
             found[camera, int(fold)] = chosen if others is None else adapted(chosen, others)
     return found
+
+
+def over_seeds(reports: list[dict[str, Any]], part: str = "overall") -> dict[str, dict[str, float]]:
+    """Mean, smallest and largest value of each statistic over repeated runs."""
+    values = {key: [report[part][key] for report in reports] for key in STATISTICS}
+    return {
+        key: {"mean": float(np.mean(runs)), "min": float(min(runs)), "max": float(max(runs))}
+        for key, runs in values.items()
+    }
 
 
 def read_predictions(path: str | Path, data: Packed) -> Scores:

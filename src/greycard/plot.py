@@ -72,6 +72,20 @@ def gallery(examples: Sequence[Example]) -> Figure:
     return figure
 
 
+def accuracy_against_latency(panels: Mapping[str, Mapping[str, tuple[float, float]]]) -> Figure:
+    """For each panel, methods by the milliseconds of an estimate and their mean angular error in degrees."""
+    columns = min(2, len(panels))
+    figure = _figure(5.6 * columns, 3.8 * -(-len(panels) // columns))
+    for number, (title, points) in enumerate(panels.items(), start=1):
+        axes = figure.add_subplot(-(-len(panels) // columns), columns, number)
+        for name, (milliseconds, error) in points.items():
+            axes.plot(milliseconds, error, "o", color="C0")
+            axes.annotate(name, (milliseconds, error), xytext=(4, 3), textcoords="offset points", fontsize=7)
+        axes.set(title=title, xscale="log", xlabel="milliseconds for a thumbnail", ylabel="mean error in degrees")
+        axes.grid(alpha=0.25)
+    return figure
+
+
 def _figure(width: float, height: float) -> Figure:
     try:
         from matplotlib.figure import Figure

@@ -5,14 +5,14 @@ This is the only preprocessing there is. Training, every data set and every esti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greycard.errors import GreycardError
-from greycard.photo import Photo, bilinear
+from greycard.photo import Photo, bilinear, crop
 
 SIZE = 64
 """Cells along each side of a thumbnail."""
@@ -61,6 +61,15 @@ def from_photo(photo: Photo) -> Thumbnail:
             "the rest is black, clipped or masked"
         )
     return thumbnail
+
+
+def from_part(
+    photo: Photo, region: tuple[float, float, float, float] | None = None, shading: ArrayLike | None = None
+) -> Thumbnail:
+    """The thumbnail of a part of a photo (as in `photo.crop`), with gains against shading in place of its own."""
+    if shading is not None:
+        photo = replace(photo, shading=gain_map(shading))
+    return from_photo(photo if region is None else crop(photo, region))
 
 
 def gain_map(gains: ArrayLike) -> NDArray[np.float32]:

@@ -9,9 +9,10 @@ pytest.importorskip("torch", reason="training needs torch")
 
 from greycard.datasets.packed import concatenate
 from greycard.estimator import Estimator
-from greycard.evaluation import evaluate
+from greycard.evaluation import evaluate, over_seeds
 from greycard.illuminant import angular_error
-from greycard.training.crossval import Watcher, crossvalidate, over_seeds, pooled, splits
+from greycard.splits import splits
+from greycard.training.crossval import Watcher, crossvalidate, pooled
 from greycard.training.loop import train
 from greycard.training.recipe import Recipe
 

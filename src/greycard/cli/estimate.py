@@ -14,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from greycard.baselines.estimator import BaselineEstimator
     from greycard.candidates import CandidateSet
     from greycard.coarse_to_fine import Speed
     from greycard.estimator import Estimate, Estimator
@@ -28,6 +29,12 @@ def command(
     files: Files,
     camera: Annotated[str | None, typer.Option(help="The camera; by default what the file says.")] = None,
     model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Use this baseline instead of a model; or module:Class of your own.")
+    ] = None,
+    fit_on: Annotated[
+        list[Path] | None, typer.Option(help="For --method: fit it to these packed data sets (.npz) first.")
+    ] = None,
     candidates: Annotated[
         Path | None, typer.Option(help="Candidates of your own for all files: CSV (columns r, g, b) or a camera file.")
     ] = None,
@@ -68,11 +75,17 @@ def command(
 
     Exits with 1 if any file failed; the others are answered all the same.
     """
+    from greycard.errors import GreycardError
     from greycard.estimator import load
 
+    if method and (model or candidates or cameras):
+        raise GreycardError("--method takes the place of a model: leave out --model, --candidates and --cameras")
+    if fit_on and not method:
+        raise GreycardError("--fit-on belongs to --method")
     files_of_cameras = tuple(cameras or ())
+    baseline = _baseline(method, fit_on) if method else None
     # What is wrong with these is said once, not for every file.
-    estimator = load(model, speed, camera_files=files_of_cameras)
+    estimator = baseline or load(model, speed, camera_files=files_of_cameras)
     given = _read_candidates(candidates) if candidates else None
     reading: dict[str, Any] = {
         "black": black,
@@ -82,17 +95,24 @@ def command(
         "dump": _read_dump(dump) if dump else None,
         "shading": _read_gain_map(gain_map) if gain_map else None,
     }
-    using: dict[str, Any] = {"model": model, "speed": speed, "cameras": files_of_cameras}
-    task = partial(_estimate, **using, camera=camera, candidates=given, **reading)
+    with_what: dict[str, Any] = {"baseline": baseline, "model": model, "speed": speed, "cameras": files_of_cameras}
+    own: dict[str, Any] = {} if given is None else {"candidates": given}
+    task = partial(_estimate, **with_what, camera=camera, **own, **reading)
 
     def answers(wanted: list[Path]) -> Iterator[Answer]:
         sets = [path for path in wanted if path.suffix.lower() == ".npz"]
         yield from _pictures(task, [path for path in wanted if path not in sets], workers)
         for path in sets:
-            yield from _packed(estimator, path, camera, given, reading)
+            yield from _packed(estimator, path, camera, own, reading)
 
     if report:
-        options = [str(model), str(camera), *map(_content, [*files_of_cameras, *filter(None, (candidates, gain_map))])]
+        fitted = [method, *map(str, fit_on or ())]
+        options = [
+            *fitted,
+            str(model),
+            str(camera),
+            *map(_content, [*files_of_cameras, *filter(None, (candidates, gain_map))]),
+        ]
         failed = _write_report(report, [*options, speed, black, white, assume_srgb, region, dump], files, answers)
     else:
         failed = _print_json(answers(files)) if as_json else _print_table(answers(files), as_shot)
@@ -100,9 +120,23 @@ def command(
         raise typer.Exit(1)
 
 
+def _baseline(method: str, fit_on: list[Path] | None) -> BaselineEstimator:
+    """A baseline, fitted where there is something to fit it to."""
+    from greycard.baselines.estimator import BaselineEstimator
+    from greycard.baselines.method import find
+    from greycard.datasets import packed
+
+    found = find(method)
+    if fit_on:
+        training = packed.concatenate([packed.load(path) for path in fit_on])
+        found.fit(training.images, training.illuminants)
+    return BaselineEstimator(found, method)
+
+
 def _estimate(
     path: Path,
     *,
+    baseline: BaselineEstimator | None,
     model: str | None,
     speed: Speed,
     cameras: tuple[Path, ...],
@@ -110,15 +144,16 @@ def _estimate(
     **options: Any,
 ) -> Estimate:
     """One picture; in a process of its own where there are several, or where LibRaw decodes it."""
+    estimator = baseline or loaded(model, speed, cameras)
     if dump is None:
-        return loaded(model, speed, cameras).estimate(path, **options)
+        return estimator.estimate(path, **options)
     from greycard.errors import GreycardError
     from greycard.raw import from_dump
 
     if options.pop("assume_srgb"):
         raise GreycardError("--assume-srgb: a sensor dump is linear")
     picture = from_dump(path, black=options.pop("black"), white=options.pop("white"), **dump)
-    return loaded(model, speed, cameras).estimate_photo(picture, **options)
+    return estimator.estimate_photo(picture, **options)
 
 
 @cache
@@ -162,7 +197,11 @@ def _answer(name: str, estimate: Callable[[], Estimate]) -> Answer:
 
 
 def _packed(
-    estimator: Estimator, path: Path, camera: str | None, given: CandidateSet | None, reading: dict[str, Any]
+    estimator: Estimator | BaselineEstimator,
+    path: Path,
+    camera: str | None,
+    own: dict[str, Any],
+    reading: dict[str, Any],
 ) -> Iterator[Answer]:
     """Every picture of a packed data set."""
     from greycard.datasets import packed
@@ -176,9 +215,9 @@ def _packed(
     except GreycardError as error:
         yield str(path), str(error)
         return
-    for image, name, own in zip(data.images, data.names, data.cameras, strict=True):
+    for image, name, named in zip(data.images, data.names, data.cameras, strict=True):
         label = f"{path}:{name}"
-        options: dict[str, Any] = {"camera_of_file": str(own), "candidates": given, "name": label}
+        options: dict[str, Any] = {"camera_of_file": str(named), "name": label, **own}
         yield _answer(label, partial(estimator.estimate_thumbnail, image, camera, **options))
 
 

@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 def command(
     data: Annotated[Path, typer.Argument(help="A packed data set (.npz).")],
     model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="Score this baseline instead, each fold fitted to the others; or module:Class of your own."),
+    ] = None,
+    fit_on: Annotated[
+        list[Path] | None, typer.Option(help="For --method: fit to these packed sets instead of to the other folds.")
+    ] = None,
+    per_camera: Annotated[
+        bool, typer.Option("--per-camera", help="For --method: fit each camera by itself (NUS-8's folds always do).")
+    ] = False,
     candidates: Annotated[
         Literal["labels", "pictures", "matrix", "model"] | None,
         typer.Option(
@@ -52,18 +62,28 @@ def command(
     from greycard.statistics import paired_comparison
 
     dataset = packed.load(data)
-    if predictions and (model or include_seen or candidates or cameras or speed != "exact"):
+    if predictions and (model or method or include_seen or candidates or cameras or speed != "exact"):
         raise GreycardError(
-            "--predictions takes the place of a model: leave out --model, --candidates, --cameras, --include-seen "
-            "and --speed"
+            "--predictions takes the place of a model: leave out --model, --method, --candidates, --cameras, "
+            "--include-seen and --speed"
         )
+    if method and (model or include_seen or candidates or cameras):
+        raise GreycardError(
+            "--method takes the place of a model: leave out --model, --candidates, --cameras, --include-seen"
+        )
+    if not method and (fit_on or per_camera):
+        raise GreycardError("--fit-on and --per-camera belong to --method")
+    about: dict[str, Any] = {}
     if predictions:
         scores = read_predictions(predictions, dataset)
+    elif method:
+        scores, protocol = _run_method(dataset, method, fit_on, folds, per_camera)
+        about = {"method": method, "protocol": protocol}
     else:
         estimator = load(model, speed)
         source = _source(estimator, dataset, candidates, cameras, folds)
         scores = _run_model(dataset, estimator, source, folds, include_seen, speed)
-    report: dict[str, Any] = scores.report() | {"left_out_as_seen": len(dataset) - len(scores.data)}
+    report: dict[str, Any] = scores.report() | {"left_out_as_seen": len(dataset) - len(scores.data)} | about
     if against:
         other = read_predictions(against, scores.data)
         report["comparison"] = paired_comparison(scores.angular_errors, other.angular_errors)
@@ -118,6 +138,27 @@ def _run_model(
         )
 
 
+def _run_method(
+    dataset: Packed,
+    method: str,
+    fit_on: list[Path] | None,
+    folds: Literal["folds", "scene_folds"],
+    per_camera: bool,
+) -> tuple[Scores, str]:
+    """Scores of a baseline, and in words to what it was fitted."""
+    from greycard.baselines.crossfit import crossfit, scored_on_others
+    from greycard.datasets import packed
+    from greycard.errors import GreycardError
+
+    if not fit_on:
+        found = crossfit(method, dataset, folds, per_camera=per_camera)
+        return found.pooled(), found.protocol
+    if per_camera:
+        raise GreycardError("--per-camera belongs to folds: leave it out, or --fit-on")
+    scores = scored_on_others(method, dataset, packed.concatenate([packed.load(path) for path in fit_on]))
+    return scores, f"fitted to {', '.join(path.name for path in fit_on)}"
+
+
 def print_report(report: dict[str, Any]) -> None:
     """The statistics as a table, with what a reader must know of them below."""
     from rich.console import Console
@@ -132,6 +173,8 @@ def print_report(report: dict[str, Any]) -> None:
         table.add_row(escape(name), str(row.get("n", "")), *(f"{row[key]:.2f}" for key in STATISTICS))
     console = Console()
     console.print(table)
+    if "method" in report:
+        console.print(escape(f"{report['method']}: {report['protocol']}"))
     low, high = report["overall"]["mean_interval"]
     median_low, median_high = report["overall"]["median_interval"]
     console.print(f"95 % intervals: mean {low:.2f} to {high:.2f}, median {median_low:.2f} to {median_high:.2f}")

@@ -13,9 +13,10 @@ from greycard.errors import GreycardError
 from greycard.evaluation import Scores
 from greycard.experiments.table import Row, figures_over_seeds
 from greycard.model_file import Model
+from greycard.splits import Split
 from greycard.training import recipe as recipes
 from greycard.training.checkpoint import Done
-from greycard.training.crossval import Split, Tested, Watcher, crossvalidate, pooled, trained
+from greycard.training.crossval import Tested, Watcher, crossvalidate, pooled, trained
 from greycard.training.recipe import Recipe
 
 

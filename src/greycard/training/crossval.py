@@ -8,10 +8,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greycard import model_file
 from greycard.candidates import CandidateSet
@@ -21,25 +20,10 @@ from greycard.estimator import Estimator
 from greycard.evaluation import CandidateSets, CandidateSource, Scores, evaluate, label_candidates, seen
 from greycard.model_file import Model
 from greycard.output import write_whole
-from greycard.statistics import STATISTICS
+from greycard.splits import Split, SplitBy, splits
 from greycard.training.checkpoint import Done, run_identity
 from greycard.training.loop import train
 from greycard.training.recipe import Recipe
-
-SplitBy = Literal["folds", "scene_folds", "dataset"]
-
-
-@dataclass(frozen=True)
-class Split:
-    """One part to test on, (N,) True where an image belongs to it; the model is trained on the rest.
-
-    candidates: where those of the test images come from. folds: for candidates from labels, by which split.
-    """
-
-    name: str
-    test: NDArray[np.bool_]
-    candidates: CandidateSource
-    folds: FoldColumn = "folds"
 
 
 @dataclass(frozen=True)
@@ -56,30 +40,6 @@ class Watcher:
 
     training: Callable[[Split, Done], object] = lambda split, done: None
     testing: Callable[[Split, int], object] = lambda split, done: None
-
-
-def splits(data: Packed, by: SplitBy) -> list[Split]:
-    """The parts to leave out in turn.
-
-    "folds" and "scene_folds": each fold; the candidates are those of the model, from the labels it was trained on.
-    "dataset": each data set, whose cameras the model has never seen; the candidates for each of its folds come from the
-    labels of its other folds (the paper's training-free setting).
-    """
-    if by == "dataset":
-        names = np.unique(data.datasets)
-        if len(names) < 2:
-            raise GreycardError("leaving out one data set in turn needs at least two")
-        return [Split(f"without-{name}", data.datasets == name, "labels") for name in names]
-    numbers = data.fold_numbers(by)
-    mixed = np.unique(data.datasets[data.scene_folds >= 0])
-    if by == "folds" and len(mixed) > 0 and len(np.unique(data.cameras)) > 1:
-        raise GreycardError(
-            f"{', '.join(mixed)}: its folds share scenes between cameras, so a model would be tested on scenes that it "
-            "has seen; leave out scene_folds instead (--by scene_folds)"
-        )
-    if len(np.unique(numbers)) < 2:
-        raise GreycardError(f"{by}: cross-validation needs at least two folds")
-    return [Split(f"fold-{number}", numbers == number, "model", by) for number in np.unique(numbers)]
 
 
 def crossvalidate(
@@ -137,15 +97,6 @@ def pooled(tested: dict[str, Tested]) -> Scores:
     """All test images together, each scored by the model that has not seen it."""
     scores = [part.scores for part in tested.values()]
     return Scores(concatenate([part.data for part in scores]), np.concatenate([part.estimates for part in scores]))
-
-
-def over_seeds(reports: list[dict[str, Any]], part: str = "overall") -> dict[str, dict[str, float]]:
-    """Mean, smallest and largest value of each statistic over repeated runs."""
-    values = {key: [report[part][key] for report in reports] for key in STATISTICS}
-    return {
-        key: {"mean": float(np.mean(runs)), "min": float(min(runs)), "max": float(max(runs))}
-        for key, runs in values.items()
-    }
 
 
 def trained(

@@ -1,0 +1,97 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from greycard import GreycardError
+from greycard.baselines import method as methods
+from greycard.baselines.crossfit import crossfit, scored_on_others
+from greycard.datasets.packed import concatenate
+from greycard.illuminant import unit
+
+FITS = []
+
+
+class Remembers:
+    """Estimates the mean light that it was fitted to, and remembers how many pictures that were."""
+
+    def fit(self, thumbnails, illuminants):
+        FITS.append(len(thumbnails))
+        self.light_ = unit(np.mean(illuminants, axis=0))
+        return self
+
+    def predict(self, thumbnails):
+        return np.tile(self.light_, (len(thumbnails), 1))
+
+
+OWN = f"{__name__}:Remembers"
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    FITS.clear()
+
+
+def test_each_fold_is_estimated_from_the_others(make_packed):
+    data = make_packed(12, cameras=("Alpha One", "Beta Two"))
+    found = crossfit(OWN, data)
+    assert FITS == [8, 8, 8]
+    assert set(found.parts) == {"fold-0", "fold-1", "fold-2"}
+    pooled = found.pooled()
+    for fold in range(3):
+        expected = unit(data.illuminants[data.folds != fold].mean(axis=0))
+        np.testing.assert_allclose(pooled.estimates[pooled.data.folds == fold], np.tile(expected, (4, 1)))
+    assert found.protocol == "fitted to the other folds, all cameras together"
+    assert list(crossfit(OWN, data, only="fold-1").parts) == ["fold-1"]
+    with pytest.raises(GreycardError, match="fold-9"):
+        crossfit(OWN, data, only="fold-9")
+
+
+def test_cameras_are_fitted_one_by_one_where_folds_share_scenes(make_packed):
+    data = make_packed(12, cameras=("Alpha One", "Beta Two"))
+    data = replace(data, folds=np.arange(12) // 2 % 3, scene_folds=np.arange(12) // 2 % 3)
+    assert "each camera by itself" in crossfit(OWN, data).protocol
+    assert FITS == [4] * 6
+    FITS.clear()
+    assert "scene folds, all cameras together" in crossfit(OWN, data, "scene_folds").protocol
+    assert FITS == [8] * 3
+    FITS.clear()
+    crossfit(OWN, data, "scene_folds", per_camera=True)
+    assert FITS == [4] * 6
+
+
+def test_a_data_set_is_estimated_from_the_others(make_packed):
+    data = concatenate([make_packed(6, dataset="a", seed=1), make_packed(9, dataset="b", seed=2)])
+    found = crossfit(OWN, data, "dataset")
+    assert FITS == [9, 6]
+    assert {name: len(part.data) for name, part in found.parts.items()} == {"without-a": 6, "without-b": 9}
+    with pytest.raises(GreycardError, match="--per-camera"):
+        crossfit(OWN, data, "dataset", per_camera=True)
+
+
+def test_what_learns_nothing_needs_no_folds(make_packed):
+    data = make_packed(4)
+    found = crossfit("gray-world", replace(data, folds=np.full(4, -1)))
+    assert found.protocol == "nothing is fitted"
+    assert len(found.pooled().data) == 4
+    with pytest.raises(GreycardError, match="has no 'folds'"):
+        crossfit("pca", replace(data, folds=np.full(4, -1)))
+
+
+def test_pictures_that_were_fitted_to_are_not_scored(make_packed):
+    data = make_packed(9, content="distinct")
+    first = data.where(np.arange(9) < 3)
+    assert len(scored_on_others(OWN, data, first).data) == 6
+    with pytest.raises(GreycardError, match="every image"):
+        scored_on_others(OWN, first, data)
+
+
+def test_a_picture_that_cannot_be_used_is_named(make_packed):
+    data = make_packed(6)
+    data.images[4] = 0
+    with pytest.raises(GreycardError, match=r"made-up_004\.png can be used"):
+        crossfit("gray-world", data)
+
+
+def test_every_name_leads_to_a_method():
+    assert all(methods.find(name) is not None for name in methods.METHODS)
