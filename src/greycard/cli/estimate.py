@@ -50,7 +50,7 @@ def command(
 
     load(model)  # what is wrong with a model is said once, not for every file
     given = _read_candidates(candidates) if candidates else None
-    part = _read_region(region) if region else None
+    part = read_region(region) if region else None
     levels: dict[str, Any] = {"black": black, "white": white, "assume_srgb": assume_srgb, "region": part}
 
     def answers() -> Iterator[Answer]:
@@ -188,7 +188,8 @@ def _as_shot(answer: Estimate) -> str:
     return f"{red:.3f}, {blue:.3f}\n{float(angular_error(answer.as_shot, answer.illuminant)):.1f} degrees away"
 
 
-def _read_region(text: str) -> tuple[float, float, float, float]:
+def read_region(text: str) -> tuple[float, float, float, float]:
+    """Left, top, right, bottom as fractions, as --region gives them."""
     from greycard.errors import GreycardError
 
     try:
