@@ -28,8 +28,8 @@ def test_colours_survive_the_camera_and_back():
     """What a camera with this matrix records of sRGB colours under D65 comes back as these colours."""
     matrix = colour_matrices("Sony SLT-A57").at(6504)
     colours = np.random.default_rng(0).uniform(0, 1, (50, 3))
-    recorded = colours @ np.linalg.inv(render._XYZ_TO_SRGB).T @ matrix.T
-    white = np.ones(3) @ np.linalg.inv(render._XYZ_TO_SRGB).T @ matrix.T
+    recorded = colours @ np.linalg.inv(render.XYZ_TO_SRGB).T @ matrix.T
+    white = np.ones(3) @ np.linalg.inv(render.XYZ_TO_SRGB).T @ matrix.T
     np.testing.assert_allclose((recorded / white) @ render.camera_to_srgb(matrix).T, colours, atol=1e-9)
 
 
@@ -88,7 +88,7 @@ def test_a_lamp_seen_through_its_own_matrix_shows_a_surface_as_daylight_does():
     white = np.array([1.0985, 1.0, 0.3558])
     rendered = render.colours(TWO, TWO.at(2856) @ white) @ ((TWO.at(2856) @ under_lamp) / (TWO.at(2856) @ white))
     adapted = colour.chromatic_adaptation(under_lamp, white, render._D65, method="Von Kries", transform="Bradford")
-    np.testing.assert_allclose(rendered, render._XYZ_TO_SRGB @ adapted, atol=0.01)
+    np.testing.assert_allclose(rendered, render.XYZ_TO_SRGB @ adapted, atol=0.01)
 
 
 @settings(max_examples=30, deadline=None)
@@ -161,5 +161,5 @@ def test_a_grey_patch_of_a_raw_file_comes_out_neutral(raw_folder):
     scene = render.Scene.of(picture, None, light)
     rendered = render.full_size(path, picture, light, scene.to_srgb, bits=16)
     assert rendered.shape == (1156, 1734, 3)
-    patch = encoding.undo_srgb(rendered[905:955, 770:820]).mean(axis=(0, 1))
+    patch = encoding.undo_srgb(rendered[914:946, 798:830]).mean(axis=(0, 1))
     assert float(angular_error(patch, np.ones(3))) < 1.0

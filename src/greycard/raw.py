@@ -34,9 +34,17 @@ SUFFIXES = frozenset(
 _CHANNELS = {"R": 0, "G": 1, "B": 2}
 
 
+def about(path: Path) -> dng.Tags:
+    """Camera, colour matrices and as-shot white of a RAW file, without decoding its pixels."""
+    if path.suffix.lower() in (".dng", ".gpr"):
+        return dng.tags(path)
+    with _opened(path) as raw:
+        return dng.Tags(camera=raw_header.camera(path), matrices=_table_matrix(raw), as_shot=_as_shot(raw))
+
+
 def read(path: Path) -> Photo:
     """A RAW file as linear planes (H, W, 3) above black, averaged over each period of the sensor's pattern."""
-    with _unpacked(path) as raw:
+    with _opened(path, unpack=True) as raw:
         is_dng = path.suffix.lower() in (".dng", ".gpr")
         tags = dng.tags(path) if is_dng else dng.Tags()
         pixels, white, clipped = _planes(raw, path)
@@ -64,7 +72,7 @@ def demosaiced(path: Path, multipliers: ArrayLike) -> NDArray[np.uint16]:
     import rawpy
 
     red, green, blue = np.asarray(multipliers, dtype=np.float64).tolist()
-    with _unpacked(path) as raw:
+    with _opened(path, unpack=True) as raw:
         pixels: NDArray[Any] = raw.postprocess(
             user_wb=[red, green, blue, green],
             output_color=rawpy.ColorSpace.raw,
@@ -78,8 +86,11 @@ def demosaiced(path: Path, multipliers: ArrayLike) -> NDArray[np.uint16]:
 
 
 @contextmanager
-def _unpacked(path: Path) -> Iterator[rawpy.RawPy]:
-    """A RAW file that LibRaw has read, closed afterwards; or one clear line that says why it cannot be had."""
+def _opened(path: Path, *, unpack: bool = False) -> Iterator[rawpy.RawPy]:
+    """A RAW file in LibRaw, closed afterwards; or one clear line that says why it cannot be had.
+
+    unpack: with its pixels.
+    """
     import rawpy
 
     raw = rawpy.RawPy()
@@ -87,7 +98,8 @@ def _unpacked(path: Path) -> Iterator[rawpy.RawPy]:
         try:
             raw.open_file(str(path))
             _check_size(raw, path)
-            raw.unpack()
+            if unpack:
+                raw.unpack()
         except rawpy.LibRawError as error:
             reason = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
             raise GreycardError(

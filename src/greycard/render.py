@@ -17,7 +17,7 @@ from greycard.illuminant import Array, gains, unit
 from greycard.output import write_whole
 from greycard.photo import Photo, bilinear
 
-_XYZ_TO_SRGB = np.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]])
+XYZ_TO_SRGB = np.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]])
 _D65 = np.array([0.9505, 1.0, 1.0888])
 _BRADFORD = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
 _FULL = 65535
@@ -27,7 +27,7 @@ _ROWS = 4
 
 def camera_to_srgb(xyz_to_camera: ArrayLike) -> Array:
     """(3, 3) matrix from white-balanced camera RGB to linear sRGB; white stays white (Coffin's dcraw, 1997)."""
-    camera = np.asarray(xyz_to_camera, dtype=np.float64) @ np.linalg.inv(_XYZ_TO_SRGB)
+    camera = np.asarray(xyz_to_camera, dtype=np.float64) @ np.linalg.inv(XYZ_TO_SRGB)
     return np.linalg.inv(camera / camera.sum(axis=1, keepdims=True))
 
 

@@ -57,7 +57,7 @@ def command(
         sets = [path for path in files if path.suffix.lower() == ".npz"]
         pictures = [path for path in files if path not in sets]
         task = partial(_estimate, model=model, camera=camera, candidates=given, **levels)
-        yield from _pictures(task, pictures, workers)
+        yield from estimates(task, pictures, workers)
         for path in sets:
             yield from _packed(load(model), path, camera, given, levels)
 
@@ -79,7 +79,7 @@ def estimator(model: str | None) -> Estimator:
     return load(model)
 
 
-def _pictures(task: Callable[[Path], Estimate], paths: list[Path], workers: int | None) -> Iterator[Answer]:
+def estimates(task: Callable[[Path], Estimate], paths: list[Path], workers: int | None) -> Iterator[Answer]:
     """Every picture with its estimate or why there is none, in the order given."""
     from greycard.cli.terminal import bar
     from greycard.raw import SUFFIXES

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from greycard.cli import balance, crossval, demo, doctor, estimate, evaluate, info, pack, reproduce, train
+from greycard.cli import balance, crossval, demo, doctor, estimate, evaluate, info, pack, reproduce, sidecar, train
 from greycard.errors import GreycardError
 
 app = typer.Typer(
@@ -15,7 +15,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (estimate, balance, evaluate, pack, train, crossval, reproduce, doctor, info, demo):
+for command in (estimate, balance, sidecar, evaluate, pack, train, crossval, reproduce, doctor, info, demo):
     app.command(command.__name__.rsplit(".", 1)[-1])(command.command)
 
 
