@@ -1,7 +1,7 @@
 """White balance in the sidecar files of raw converters: written, and read back as labels.
 
-Each program has its own file here, which answers to the same three names: `path_of` (where it looks for the sidecar of a
-picture), `written` (the text of a sidecar with a white balance in it) and `read` (the light that a sidecar stands for).
+Each program has its own file here, which answers to the same three names: `path_of` (where it looks for a picture's
+sidecar), `written` (the text of a sidecar with a white balance in it) and `read` (the light that a sidecar stands for).
 """
 
 from __future__ import annotations

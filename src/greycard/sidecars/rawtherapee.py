@@ -108,7 +108,7 @@ def settings(balance: Balance, path: Path) -> tuple[int, float]:
     branch = daylight if red / blue <= warmth[daylight][0] else ~daylight
     mired = np.interp(-np.log(red / blue), -np.log(warmth[branch]), 1e6 / _WHITES[branch, 0])
     temperature = round(1e6 / float(mired))
-    return temperature, float(_white(temperature)[0] * green / red)
+    return temperature, float(red / (green * _white(temperature)[0]))
 
 
 def _white(temperature: float) -> Array:
