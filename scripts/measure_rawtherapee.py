@@ -3,7 +3,7 @@
     python scripts/measure_rawtherapee.py
 
 For each temperature a RAW file of one colour goes through rawtherapee-cli; from what is left of that colour follows
-what the program would have made neutral. Prints kelvin, red over green and blue over green of that white in linear sRGB.
+what the program would have made neutral. Prints kelvin, red over green and blue over green of that white.
 """
 
 from __future__ import annotations

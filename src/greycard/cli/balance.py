@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from greycard.cli.estimate import Group
+
 if TYPE_CHECKING:
     from greycard.illuminant import Array
     from greycard.picture_file import Format
@@ -43,13 +45,14 @@ def command(
     region: Annotated[
         str | None, typer.Option(help="Judge the light by this part only: left,top,right,bottom as fractions.")
     ] = None,
+    group: Group = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
 ) -> None:
     """Render pictures with the white balance that greycard finds.
 
     Exits with 1 if any file failed; the others are rendered all the same. The originals are only read.
     """
-    from greycard.cli.estimate import read_region
+    from greycard.cli.estimate import estimate_one, estimates, read_region, together
     from greycard.cli.terminal import bar
     from greycard.errors import GreycardError
     from greycard.estimator import load
@@ -59,7 +62,15 @@ def command(
     if kind not in SUFFIXES:
         raise GreycardError(f"--format: expected {', '.join(SUFFIXES)}, got {kind!r}")
     load(model)  # what is wrong with a model is said once, not for every file
-    jobs = [_Job(path, target) for path, target in zip(files, _targets(files, out, SUFFIXES[kind]), strict=True)]
+    levels: dict[str, Any] = {"black": black, "white": white}
+    part = read_region(region) if region else None
+    lights: dict[str, Array] = {}
+    if group is not None:
+        single = partial(estimate_one, model=model, camera=camera, region=part, **levels)
+        answers = together(estimates(single, files, workers), group)
+        lights = {name: answer.illuminant for name, answer in answers if not isinstance(answer, str)}
+    targets = _targets(files, out, SUFFIXES[kind])
+    jobs = [_Job(path, target, lights.get(str(path))) for path, target in zip(files, targets, strict=True)]
     task = partial(
         _balance,
         kind=kind,
@@ -68,8 +79,8 @@ def command(
         overwrite=overwrite,
         camera=camera,
         model=model,
-        levels={"black": black, "white": white},
-        region=read_region(region) if region else None,
+        levels=levels,
+        region=part,
     )
     failed = 0
     with bar() as progress:

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 Files = Annotated[list[Path], typer.Argument(help="RAW files; linear 16-bit PNG or TIFF, NPY; or packed .npz.")]
 
+Group = Annotated[
+    str | None,
+    typer.Option(help="One balance for pictures of one light: burst, folder or gap:SECONDS; split where it changes."),
+]
+
 
 def command(
     files: Files,
@@ -39,6 +44,7 @@ def command(
     as_shot: Annotated[
         bool, typer.Option("--as-shot", help="Compare with the white that the camera chose (RAW files).")
     ] = False,
+    group: Group = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
@@ -56,8 +62,8 @@ def command(
     def answers() -> Iterator[Answer]:
         sets = [path for path in files if path.suffix.lower() == ".npz"]
         pictures = [path for path in files if path not in sets]
-        task = partial(_estimate, model=model, camera=camera, candidates=given, **levels)
-        yield from estimates(task, pictures, workers)
+        task = partial(estimate_one, model=model, camera=camera, candidates=given, **levels)
+        yield from together(estimates(task, pictures, workers), group)
         for path in sets:
             yield from _packed(load(model), path, camera, given, levels)
 
@@ -66,7 +72,7 @@ def command(
         raise typer.Exit(1)
 
 
-def _estimate(path: Path, *, model: str | None, **options: Any) -> Estimate:
+def estimate_one(path: Path, *, model: str | None, **options: Any) -> Estimate:
     """One picture; in a process of its own where there are several, or where LibRaw decodes it."""
     return estimator(model).estimate(path, **options)
 
@@ -99,6 +105,26 @@ def estimates(task: Callable[[Path], Estimate], paths: list[Path], workers: int 
                 path, found = paths[following], done.pop(following)
                 following += 1
                 yield str(path), found.about(path) if isinstance(found, Failure) else found
+
+
+def together(answers: Iterator[Answer], rule: str | None) -> Iterator[Answer]:
+    """The same answers, with one light for those of a group, where there is a rule for groups."""
+    if rule is None:
+        yield from answers
+        return
+    from greycard import metadata, series
+
+    series.grouped([], rule, [])  # a rule that makes no sense is told before the work
+    everything = list(answers)
+    good = [index for index, (_, answer) in enumerate(everything) if not isinstance(answer, str)]
+    paths = [Path(everything[index][0]) for index in good]
+    found: dict[int, Estimate] = {}
+    for group in series.grouped(paths, rule, [metadata.read(path).taken for path in paths]):
+        members = [good[place] for place in group]
+        of_group = [answer for index in members if not isinstance(answer := everything[index][1], str)]
+        found.update(zip(members, series.balanced_together(of_group), strict=True))
+    for index, (name, answer) in enumerate(everything):
+        yield name, found.get(index, answer)
 
 
 def _answer(name: str, estimate: Callable[[], Estimate]) -> Answer:

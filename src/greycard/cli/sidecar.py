@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from greycard.cli.estimate import Group
+
 if TYPE_CHECKING:
     from greycard.estimator import Estimate
     from greycard.sidecars import Program
@@ -27,6 +29,7 @@ def command(
     region: Annotated[
         str | None, typer.Option(help="Judge the light by this part only: left,top,right,bottom as fractions.")
     ] = None,
+    group: Group = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
 ) -> None:
     """Write sidecars with the white balance that greycard finds.
@@ -34,14 +37,14 @@ def command(
     Everything else in a sidecar that is there already is kept. Exits with 1 if any file failed.
     """
     from greycard import sidecars
-    from greycard.cli.estimate import estimates, read_region
+    from greycard.cli.estimate import estimates, read_region, together
     from greycard.estimator import load
 
     chosen = sidecars.check(program)
     load(model)  # what is wrong with a model is said once, not for every file
     task = partial(_estimate, model=model, camera=camera, region=read_region(region) if region else None)
     failed = 0
-    for name, answer in estimates(task, files, workers):
+    for name, answer in together(estimates(task, files, workers), group):
         line = answer if isinstance(answer, str) else _write(Path(name), chosen, answer, overwrite)
         if line is not None:
             failed += 1
