@@ -24,10 +24,14 @@ BURST = 2.0
 """Seconds: pictures taken at most this far apart are one burst."""
 _TEMPER = 0.5
 """n pictures count as n to the power of this."""
-_WEIGHT = 0.3
-"""What one picture's log-likelihood counts where a change of the light is looked for."""
-_CHANGE = 1e-3
-"""Probability that the light changes from one picture to the next."""
+_WEIGHT = 0.7
+"""What one picture's log-likelihood counts where a change of the light inside a group is looked for."""
+_CHANGE = 0.01
+"""Probability that the light changes from one picture of a group to the next."""
+_FRAME_WEIGHT = 0.3
+"""What one frame's log-likelihood counts where a light is followed: frames are much alike."""
+_FRAME_CHANGE = 1e-3
+"""Probability that the light changes from one frame to the next."""
 _DRIFT = 0.02
 """Probability that the light drifts to a neighbouring candidate from one frame to the next."""
 _NEAR = 4.0
@@ -135,10 +139,10 @@ class Tracker:
         prior = np.exp(_log_prior(seen))
         expected = prior
         if self._belief is not None and len(self._belief) == len(prior):
-            expected = (1 - _CHANGE) * (self._belief @ self._moves) + _CHANGE * prior
+            expected = (1 - _FRAME_CHANGE) * (self._belief @ self._moves) + _FRAME_CHANGE * prior
         else:
             self._moves = _drifts(seen.candidates)
-        logs = np.log(np.maximum(expected, 1e-300)) + _WEIGHT * seen.evidence()
+        logs = np.log(np.maximum(expected, 1e-300)) + _FRAME_WEIGHT * seen.evidence()
         followed = posterior(logs, seen.candidates)
         self._belief = followed.probabilities
         kept = replace(followed, log_prior=seen.log_prior)

@@ -6,7 +6,20 @@ import sys
 
 import typer
 
-from greycard.cli import balance, crossval, demo, doctor, estimate, evaluate, info, pack, reproduce, sidecar, train
+from greycard.cli import (
+    balance,
+    compare,
+    crossval,
+    demo,
+    doctor,
+    estimate,
+    evaluate,
+    info,
+    pack,
+    reproduce,
+    sidecar,
+    train,
+)
 from greycard.errors import GreycardError
 
 app = typer.Typer(
@@ -15,7 +28,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (estimate, balance, sidecar, evaluate, pack, train, crossval, reproduce, doctor, info, demo):
+for command in (estimate, balance, sidecar, compare, evaluate, pack, train, crossval, reproduce, doctor, info, demo):
     app.command(command.__name__.rsplit(".", 1)[-1])(command.command)
 
 

@@ -20,7 +20,7 @@ from greycard.sidecars.xmp import Document
 
 _URI = "http://ns.adobe.com/camera-raw-settings/1.0/"
 _CRS = f"{{{_URI}}}"
-_TINTS_PER_DUV = 3000
+TINTS_PER_DUV = 3000
 """A tint is the distance from the Planckian locus in CIE 1960 uv, on this scale; greenish lights are positive."""
 _NEWEST = 20.0
 
@@ -52,7 +52,7 @@ def read(content: bytes, matrices: ColourMatrices | None, path: Path) -> Array |
         return None
     try:
         temperature = float(document.get(f"{_CRS}Temperature") or "")
-        duv = float(document.get(f"{_CRS}Tint") or "0") / _TINTS_PER_DUV
+        duv = float(document.get(f"{_CRS}Tint") or "0") / TINTS_PER_DUV
     except ValueError:
         return None
     if not (1_000 <= temperature <= 25_000 and abs(duv) <= 0.05):
@@ -68,7 +68,7 @@ def settings(balance: Balance, path: Path) -> tuple[int, int]:
     light = None if balance.matrices is None else balance.matrices.temperatures([unit(balance.light)])[0]
     if light is None:
         raise GreycardError(f"{path}: the light has no colour temperature, or the camera's matrix is not known")
-    tint = round(min(150.0, max(-150.0, light.duv * _TINTS_PER_DUV)))
+    tint = round(min(150.0, max(-150.0, light.duv * TINTS_PER_DUV)))
     return round(min(50_000.0, max(2_000.0, light.cct)) / 10) * 10, tint
 
 
