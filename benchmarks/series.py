@@ -79,7 +79,7 @@ class Recorder:
         return self.last
 
 
-def tracker(first_seed: int, sequences: int = 3, frames: int = 40) -> dict[str, float]:
+def tracker(first_seed: int, sequences: int, frames: int = 40) -> dict[str, float]:
     candidates = synthetic.camera_candidates()
     warm, cold = (synthetic.scene(light, 0, 64, 64).illuminant for light in ("3200K", "6500K"))
     ways = {
@@ -129,9 +129,10 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=4)
     parser.add_argument("--groups", type=int, default=60)
     parser.add_argument("--first-seed", type=int, default=100)
+    parser.add_argument("--sequences", type=int, default=3)
     options = parser.parse_args()
     if options.what == "tracker":
-        print(json.dumps(tracker(options.first_seed)))
+        print(json.dumps(tracker(options.first_seed, options.sequences)))
     else:
         print(json.dumps(groups(options.set, options.model, options.size, options.groups)))
 

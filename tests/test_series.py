@@ -143,3 +143,19 @@ def test_the_tracker_works_on_frames():
     first, second = tracker.update(frame), tracker.update(frame)
     assert second.probabilities.max() >= first.probabilities.max()
     assert second.probabilities.sum() == pytest.approx(1)
+
+
+def test_groups_on_the_command_line_share_a_light(run, tmp_path):
+    """Two linear pictures of one light in a folder, a third in another."""
+    import json
+
+    generator = np.random.default_rng(0)
+    for name, light in (("a/1.npy", [0.4, 0.8, 0.5]), ("a/2.npy", [0.42, 0.8, 0.5]), ("b/3.npy", [0.6, 0.8, 0.3])):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        np.save(tmp_path / name, generator.uniform(0.1, 0.9, (70, 70, 1)) * light)
+    files = [tmp_path / name for name in ("a/1.npy", "b/3.npy", "a/2.npy")]
+    code, out, err = run("estimate", *files, "--camera", "Canon EOS 5D", "--group", "folder", "--json", "--workers", 1)
+    first, other, second = (json.loads(line) for line in out.splitlines())
+    assert code == 0, err
+    assert [one["file"] for one in (first, other, second)] == [str(file) for file in files]
+    assert first["illuminant"] == second["illuminant"] != other["illuminant"]

@@ -119,3 +119,16 @@ def test_unknown_formats_are_refused(run, linear):
     code, _, err = run("balance", linear, "--format", "gif")
     assert code == 1
     assert "--format: expected jpeg, png, tiff, got 'gif'" in err
+
+
+def test_an_original_is_never_overwritten(run, linear, tmp_path):
+    before = linear.read_bytes()
+    code, _, err = run("balance", linear, "--format", "tiff", "--out", tmp_path, "--overwrite")
+    assert (code, linear.read_bytes()) == (1, before)
+    assert f"{linear}: is an original" in err
+
+
+def test_pictures_of_one_name_from_two_folders_are_not_put_in_one_place(run, tmp_path):
+    code, _, err = run("balance", tmp_path / "a" / "1.dng", tmp_path / "b" / "1.dng", "--out", tmp_path, "--overwrite")
+    assert code == 1
+    assert f"{tmp_path / '1.dng.jpg'}: 2 pictures would go there" in err

@@ -46,7 +46,20 @@ def test_help_names_every_command():
     )
     assert all(
         name in done.stdout
-        for name in ("estimate", "balance", "sidecar", "compare", "evaluate", "pack", "train", "crossval", "reproduce", "doctor", "info", "demo")
+        for name in (
+            "estimate",
+            "balance",
+            "sidecar",
+            "compare",
+            "evaluate",
+            "pack",
+            "train",
+            "crossval",
+            "reproduce",
+            "doctor",
+            "info",
+            "demo",
+        )
     )
 
 

@@ -100,8 +100,17 @@ def command(
 
 def _targets(files: list[Path], out: Path, suffix: str) -> list[Path]:
     """Where each picture goes: its name with another ending; where two would meet, with its own ending as well."""
+    from greycard.errors import GreycardError
+
     stems = Counter(path.stem.lower() for path in files)
-    return [out / f"{path.stem if stems[path.stem.lower()] == 1 else path.name}{suffix}" for path in files]
+    targets = [out / f"{path.stem if stems[path.stem.lower()] == 1 else path.name}{suffix}" for path in files]
+    originals = {path.resolve() for path in files}
+    for target, count in Counter(targets).items():
+        if count > 1:
+            raise GreycardError(f"{target}: {count} pictures would go there; give those of each folder another --out")
+        if target.resolve() in originals:
+            raise GreycardError(f"{target}: is an original, and those are never written to; use another --out")
+    return targets
 
 
 def _balance(
