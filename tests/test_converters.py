@@ -21,11 +21,11 @@ DAYLIGHT = np.array([[0.7034, -0.0804, -0.1014], [-0.442, 1.2564, 0.2058], [-0.0
 
 
 @pytest.fixture(params=["chart", "warm", "green", "shade"])
-def grey(request, tmp_path, raw_folder):
+def grey(request, tmp_path):
     """A RAW file with a grey patch: path, its light (3,), where the patch is as rows and columns of the whole."""
     if request.param == "chart":
         path = tmp_path / "Tafel ä.dng"
-        shutil.copyfile(raw_folder / "canon_eos_550d_colour_chart.dng", path)
+        shutil.copyfile(request.getfixturevalue("raw_folder") / "canon_eos_550d_colour_chart.dng", path)
         pixels = raw.read(path).pixels[457:473, 399:415]
         return path, unit(pixels.mean(axis=(0, 1))), (914 / 1156, 798 / 1734)
     light = unit({"warm": [0.8, 0.7, 0.25], "green": [0.45, 0.9, 0.5], "shade": [0.4, 0.75, 0.7]}[request.param])
