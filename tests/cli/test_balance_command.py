@@ -47,7 +47,7 @@ def test_a_raw_file_becomes_a_picture(run, grey_raw, tmp_path, kind, suffix):
     picture = decode(data)
     assert picture.shape == (240, 160, 3)  # turned
     white = 65535 if kind == "tiff" else 255
-    assert picture[4:50, -35:-4].min() >= white - 1
+    assert picture[8:40, -24:-8].min() >= white - 1  # away from the edge, around which a JPEG rings
     greys = encoding.undo_srgb(picture)[70:].mean(axis=(0, 1))
     assert float(angular_error(greys, np.ones(3))) < 6  # what the estimate is off by; without balance it is 17
     assert b"2026:05:04 03:02:01" in data
