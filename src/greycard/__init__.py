@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from greycard.errors import GreycardError
     from greycard.estimator import Alternative, Estimate, Estimator, load
+    from greycard.series import Tracker
 
-__all__ = ["Alternative", "Estimate", "Estimator", "GreycardError", "__version__", "load"]
+__all__ = ["Alternative", "Estimate", "Estimator", "GreycardError", "Tracker", "__version__", "load"]
 __version__ = "0.1.0"
 
 
@@ -20,7 +21,8 @@ def __getattr__(name: str) -> Any:
 
     if name not in __all__:
         raise AttributeError(f"module 'greycard' has no attribute {name!r}")
-    module = "greycard.errors" if name == "GreycardError" else "greycard.estimator"
+    modules = {"GreycardError": "greycard.errors", "Tracker": "greycard.series"}
+    module = modules.get(name, "greycard.estimator")
     value = getattr(importlib.import_module(module), name)
     globals()[name] = value
     return value

@@ -66,12 +66,12 @@ class Estimate:
     @property
     def probabilities(self) -> Array:
         """(n,) probability of each candidate."""
-        return self._known_posterior.probabilities
+        return self.known_posterior.probabilities
 
     @property
     def candidates(self) -> Array:
         """(n, 3) the candidate illuminants, unit length."""
-        return self._known_posterior.candidates
+        return self.known_posterior.candidates
 
     @property
     def gains(self) -> tuple[float, float, float]:
@@ -146,7 +146,8 @@ class Estimate:
         }
 
     @property
-    def _known_posterior(self) -> Posterior:
+    def known_posterior(self) -> Posterior:
+        """The posterior; where there is none, that is an error."""
         if self.posterior is None:
             raise GreycardError(f"{self.name}: the method that estimated its light gives no probabilities")
         return self.posterior

@@ -26,11 +26,17 @@ class Mode:
 class Posterior:
     """How probable each candidate is.
 
-    candidates: (n, 3) unit illuminants; probabilities: (n,), summing to one.
+    candidates: (n, 3) unit illuminants; probabilities: (n,), summing to one. log_prior: (n,) or None where it is flat.
     """
 
     candidates: Array
     probabilities: Array
+    log_prior: Array | None = None
+
+    def evidence(self) -> Array:
+        """(n,) what the picture itself says of the candidates: log-likelihoods, up to a constant."""
+        logs = np.log(np.maximum(self.probabilities, 1e-300))
+        return np.asarray(logs if self.log_prior is None else logs - self.log_prior)
 
     def mean(self) -> Array:
         """(3,) the minimum mean square error estimate, unit length (the paper's equation 9)."""
@@ -73,4 +79,4 @@ def posterior(
     if bias is not None:
         scores = scores + bias
     weights = np.exp(scores - scores.max())
-    return Posterior(candidates, weights / weights.sum())
+    return Posterior(candidates, weights / weights.sum(), None if bias is None else np.asarray(bias, np.float64))

@@ -7,6 +7,8 @@ for X-Trans). DNG files tell more than LibRaw passes on; that is read from their
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,21 +37,17 @@ _BAND = 16
 """Periods of the pattern averaged at a time, over the whole width: they stay in a core's cache."""
 
 
+def about(path: Path) -> dng.Tags:
+    """Camera, colour matrices and as-shot white of a RAW file, without decoding its pixels."""
+    if path.suffix.lower() in (".dng", ".gpr"):
+        return dng.tags(path)
+    with _opened(path) as raw:
+        return dng.Tags(camera=raw_header.camera(path), matrices=_table_matrix(raw), as_shot=_as_shot(raw))
+
+
 def read(path: Path) -> Photo:
     """A RAW file as linear planes (H, W, 3) above black, averaged over each period of the sensor's pattern."""
-    import rawpy
-
-    raw = rawpy.RawPy()
-    try:
-        try:
-            raw.open_file(str(path))
-            _check_size(raw, path)
-            raw.unpack()
-        except rawpy.LibRawError as error:
-            reason = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
-            raise GreycardError(
-                f"{path}: LibRaw cannot read it ({reason}); is it damaged, or of another kind than its name says?"
-            ) from error
+    with _opened(path, unpack=True) as raw:
         is_dng = path.suffix.lower() in (".dng", ".gpr")
         tags = dng.tags(path) if is_dng else dng.Tags()
         pixels, white, clipped = _planes(raw, path)
@@ -66,6 +64,51 @@ def read(path: Path) -> Photo:
             balanced=tags.balanced,
             notes=tags.notes,
         )
+
+
+def demosaiced(path: Path, multipliers: ArrayLike) -> NDArray[np.uint16]:
+    """All pixels of a RAW file in the camera's own colours, balanced and linear: (H, W, 3), 65535 is white.
+
+    multipliers: (3,) for red, green and blue; the least of them counts as 1, and what is clipped is white. Colours are
+    interpolated by pattern grouping (PPG): as good as LibRaw's default in `benchmarks/balance.py`, in less time.
+    """
+    import rawpy
+
+    red, green, blue = np.asarray(multipliers, dtype=np.float64).tolist()
+    with _opened(path, unpack=True) as raw:
+        pixels: NDArray[Any] = raw.postprocess(
+            user_wb=[red, green, blue, green],
+            output_color=rawpy.ColorSpace.raw,
+            demosaic_algorithm=rawpy.DemosaicAlgorithm.PPG,
+            output_bps=16,
+            gamma=(1, 1),
+            no_auto_bright=True,
+            user_flip=0,
+        )
+    return pixels
+
+
+@contextmanager
+def _opened(path: Path, *, unpack: bool = False) -> Iterator[rawpy.RawPy]:
+    """A RAW file in LibRaw, closed afterwards; or one clear line that says why it cannot be had.
+
+    unpack: with its pixels.
+    """
+    import rawpy
+
+    raw = rawpy.RawPy()
+    try:
+        try:
+            raw.open_file(str(path))
+            _check_size(raw, path)
+            if unpack:
+                raw.unpack()
+        except rawpy.LibRawError as error:
+            reason = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
+            raise GreycardError(
+                f"{path}: LibRaw cannot read it ({reason}); is it damaged, or of another kind than its name says?"
+            ) from error
+        yield raw
     finally:
         raw.close()
 

@@ -49,6 +49,9 @@ def test_help_names_every_command():
         for name in (
             "candidates",
             "estimate",
+            "balance",
+            "sidecar",
+            "compare",
             "evaluate",
             "pack",
             "train",
@@ -105,7 +108,8 @@ def test_one_bad_picture_does_not_stop_a_packed_data_set(run, make_packed, model
     assert ["error" in line for line in lines] == [False, True, False]
     assert lines[1]["file"].endswith("made-up_001.png")
     assert (
-        "is packed already" in json.loads(run("estimate", path, "--model", model_path, "--white", "9", "--json")[1])["error"]
+        "is packed already"
+        in json.loads(run("estimate", path, "--model", model_path, "--white", "9", "--json")[1])["error"]
     )
 
 

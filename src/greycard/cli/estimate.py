@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 Files = Annotated[list[Path], typer.Argument(help="RAW files; linear 16-bit PNG or TIFF, NPY; or packed .npz.")]
 
+Group = Annotated[
+    str | None,
+    typer.Option(help="One balance for pictures of one light: burst, folder or gap:SECONDS; split where it changes."),
+]
+
 
 def command(
     files: Files,
@@ -68,6 +73,7 @@ def command(
     speed: Annotated[
         Literal["exact", "default", "live"], typer.Option(help="How much of a picture is looked at.")
     ] = "default",
+    group: Group = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
@@ -78,8 +84,10 @@ def command(
     from greycard.errors import GreycardError
     from greycard.estimator import load
 
-    if method and (model or candidates or cameras):
-        raise GreycardError("--method takes the place of a model: leave out --model, --candidates and --cameras")
+    if method and (model or candidates or cameras or group):
+        raise GreycardError(
+            "--method takes the place of a model: leave out --model, --candidates, --cameras and --group"
+        )
     if fit_on and not method:
         raise GreycardError("--fit-on belongs to --method")
     files_of_cameras = tuple(cameras or ())
@@ -91,17 +99,18 @@ def command(
         "black": black,
         "white": white,
         "assume_srgb": assume_srgb,
-        "region": _read_region(region) if region else None,
+        "region": read_region(region) if region else None,
         "dump": _read_dump(dump) if dump else None,
         "shading": _read_gain_map(gain_map) if gain_map else None,
     }
     with_what: dict[str, Any] = {"baseline": baseline, "model": model, "speed": speed, "cameras": files_of_cameras}
     own: dict[str, Any] = {} if given is None else {"candidates": given}
-    task = partial(_estimate, **with_what, camera=camera, **own, **reading)
+    task = partial(estimate_one, **with_what, camera=camera, **own, **reading)
 
     def answers(wanted: list[Path]) -> Iterator[Answer]:
         sets = [path for path in wanted if path.suffix.lower() == ".npz"]
-        yield from _pictures(task, [path for path in wanted if path not in sets], workers)
+        pictures = [path for path in wanted if path not in sets]
+        yield from together(estimates(task, pictures, workers), group)
         for path in sets:
             yield from _packed(estimator, path, camera, own, reading)
 
@@ -133,14 +142,14 @@ def _baseline(method: str, fit_on: list[Path] | None) -> BaselineEstimator:
     return BaselineEstimator(found, method)
 
 
-def _estimate(
+def estimate_one(
     path: Path,
     *,
-    baseline: BaselineEstimator | None,
     model: str | None,
-    speed: Speed,
-    cameras: tuple[Path, ...],
-    dump: dict[str, Any] | None,
+    baseline: BaselineEstimator | None = None,
+    speed: Speed = "default",
+    cameras: tuple[Path, ...] = (),
+    dump: dict[str, Any] | None = None,
     **options: Any,
 ) -> Estimate:
     """One picture; in a process of its own where there are several, or where LibRaw decodes it."""
@@ -164,7 +173,7 @@ def loaded(model: str | None, speed: Speed = "default", cameras: tuple[Path, ...
     return load(model, speed, camera_files=cameras)
 
 
-def _pictures(task: Callable[[Path], Estimate], paths: list[Path], workers: int | None) -> Iterator[Answer]:
+def estimates(task: Callable[[Path], Estimate], paths: list[Path], workers: int | None) -> Iterator[Answer]:
     """Every picture with its estimate or why there is none, in the order given."""
     from greycard.cli.terminal import bar
     from greycard.raw import SUFFIXES
@@ -184,6 +193,26 @@ def _pictures(task: Callable[[Path], Estimate], paths: list[Path], workers: int 
                 path, found = paths[following], done.pop(following)
                 following += 1
                 yield str(path), found.about(path) if isinstance(found, Failure) else found
+
+
+def together(answers: Iterator[Answer], rule: str | None) -> Iterator[Answer]:
+    """The same answers, with one light for those of a group, where there is a rule for groups."""
+    if rule is None:
+        yield from answers
+        return
+    from greycard import metadata, series
+
+    series.grouped([], rule, [])  # a rule that makes no sense is told before the work
+    everything = list(answers)
+    good = [index for index, (_, answer) in enumerate(everything) if not isinstance(answer, str)]
+    paths = [Path(everything[index][0]) for index in good]
+    found: dict[int, Estimate] = {}
+    for group in series.grouped(paths, rule, [metadata.read(path).taken for path in paths]):
+        members = [good[place] for place in group]
+        of_group = [answer for index in members if not isinstance(answer := everything[index][1], str)]
+        found.update(zip(members, series.balanced_together(of_group), strict=True))
+    for index, (name, answer) in enumerate(everything):
+        yield name, found.get(index, answer)
 
 
 def _answer(name: str, estimate: Callable[[], Estimate]) -> Answer:
@@ -277,7 +306,8 @@ def _as_shot(answer: Estimate) -> str:
     return f"{red:.3f}, {blue:.3f}\n{float(angular_error(answer.as_shot, answer.illuminant)):.1f} degrees away"
 
 
-def _read_region(text: str) -> tuple[float, float, float, float]:
+def read_region(text: str) -> tuple[float, float, float, float]:
+    """Left, top, right, bottom as fractions, as --region gives them."""
     from greycard.errors import GreycardError
 
     try:

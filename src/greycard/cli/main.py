@@ -7,8 +7,10 @@ import sys
 import typer
 
 from greycard.cli import (
+    balance,
     bench,
     candidates,
+    compare,
     crossval,
     demo,
     doctor,
@@ -18,6 +20,7 @@ from greycard.cli import (
     info,
     pack,
     reproduce,
+    sidecar,
     train,
 )
 from greycard.errors import GreycardError
@@ -28,7 +31,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (estimate, evaluate, pack, train, crossval, reproduce, export, bench, doctor, info, demo):
+for command in (
+    *(estimate, balance, sidecar, compare, evaluate, pack, train, crossval),
+    *(reproduce, export, bench, doctor, info, demo),
+):
     app.command(command.__name__.rsplit(".", 1)[-1])(command.command)
 app.add_typer(candidates.commands, name="candidates")
 
