@@ -21,7 +21,8 @@ def estimator(untrained_model):
 
 
 def test_the_public_face():
-    assert set(greycard.__all__) == {"Alternative", "Estimate", "Estimator", "GreycardError", "__version__", "load"}
+    names = {"Alternative", "Estimate", "Estimator", "GreycardError", "Tracker", "__version__", "load"}
+    assert set(greycard.__all__) == names
     assert all(hasattr(greycard, name) for name in greycard.__all__)
     with pytest.raises(AttributeError, match="nonsense"):
         _ = greycard.nonsense

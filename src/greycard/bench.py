@@ -339,7 +339,9 @@ def _compiled(model: Model, candidates: CandidateSet, compiler: str, folder: Pat
     from greycard import export_c
 
     export_c.write(model, candidates, folder / "model.c")
-    command = [compiler, "-std=c99", "-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", "model.c", "-lm"]
+    # Not -ffast-math: a library linked with it changes how the whole process rounds.
+    reorder = ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fno-math-errno"]
+    command = [compiler, "-std=c99", "-O3", "-march=native", *reorder, "-shared", "-fPIC", "model.c", "-lm"]
     subprocess.run([*command, "-o", "model.so"], cwd=folder, check=True, capture_output=True)  # noqa: S603
     library = ctypes.CDLL(str(folder / "model.so"))
     count = len(candidates.illuminants)

@@ -55,7 +55,8 @@ def test_a_raw_file_becomes_a_camera_file_that_serves_its_other_pictures(run, dn
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "give either --from-labels FILE or --from-raw"),
+        ([], "give one of --from-labels FILE, --from-raw PHOTOS"),
+        (["--from-sidecars"], "none of the files has a sidecar"),
         (["--from-raw"], "name at least one RAW file"),
         (["--from-labels", "absent.csv"], "absent.csv"),
         (["--from-labels", "{labels}", "--camera", "X"], "lights of 2 cameras"),
@@ -77,6 +78,35 @@ def test_a_raw_file_without_a_matrix_gives_no_candidates(run, tmp_path):
     code, _, err = run("candidates", "build", "--from-raw", write_dng(tmp_path / "bare.dng", mosaic))
     assert code == 1
     assert "bare.dng: has no colour matrix" in err
+
+
+def test_white_balances_of_sidecars_become_a_camera_file(run, dng, tmp_path):
+    assert run("sidecar", dng, "--for", "rawtherapee")[0] == 0
+    code, out, err = run("candidates", "build", "--from-sidecars", dng, "--out", tmp_path)
+    assert code == 0, err
+    assert "Alpha One, 1 candidates from 1 measured lights" in out
+    (light,) = camera_file.read(tmp_path / "alpha-one.json").candidates.illuminants
+    estimate = json.loads(run("estimate", dng, "--json")[1])["illuminant"]
+    np.testing.assert_allclose(light, estimate, atol=0.01)
+
+
+def test_many_raw_files_of_a_camera_tell_its_usual_lights(run, tmp_path):
+    generator, tags = np.random.default_rng(3), {50721: (10, 9, fractions(MATRIX)), 50778: (3, 1, 21)}
+    light = np.tile([[0.5, 1.0], [1.0, 0.4]], (40, 40))
+    for number in range(20):
+        mosaic = (generator.uniform(300, 3000, (80, 80)) * light).astype(np.uint16)
+        write_dng(tmp_path / f"{number}.dng", mosaic, tags=tags)
+    (tmp_path / "broken.dng").write_bytes(b"no picture")
+    code, out, err = run("candidates", "build", "--from-raw", *sorted(tmp_path.glob("*.dng")), "--out", tmp_path)
+    assert code == 0, err
+    assert "candidates from its colour matrix and 20 pictures" in out
+    assert "broken.dng" in err
+    plain = run("candidates", "build", "--from-raw", tmp_path / "0.dng", "--out", tmp_path / "one")
+    assert "would tell its usual lights" in plain[1]
+    learned, before = (
+        camera_file.read(folder / "alpha-one.json").candidates for folder in (tmp_path, tmp_path / "one")
+    )
+    assert np.abs(learned.bias - before.bias).max() > 0.5
 
 
 def test_show_lists_the_cameras_and_plots_one(run, tmp_path):

@@ -45,6 +45,8 @@ def lab(make_packed, tmp_path, monkeypatch):
     for name, data in sets.items():
         packed.save(data, tmp_path / f"{name}.npz")
     real = recipes.load
+    monkeypatch.setattr(table_2, "EPOCHS", 1)
+    monkeypatch.setattr(table_4, "EPOCHS", {"one-camera": 1, "fine-tune-one": 1})
     monkeypatch.setattr(recipes, "load", lambda name: replace(real(name), epochs=1, cells=4, step_candidates=2))
     return Lab(tmp_path, tmp_path / "runs", seeds=2)
 

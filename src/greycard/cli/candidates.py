@@ -19,12 +19,17 @@ commands = typer.Typer(help="Make the candidates of a camera, and look at them."
 
 @commands.command()
 def build(
-    photos: Annotated[list[Path] | None, typer.Argument(help="RAW files of the camera, for --from-raw.")] = None,
+    photos: Annotated[
+        list[Path] | None, typer.Argument(help="RAW files of the camera, for --from-raw and --from-sidecars.")
+    ] = None,
     from_labels: Annotated[
         Path | None, typer.Option(help="CSV of lights measured with the camera: columns r, g, b and maybe camera.")
     ] = None,
     from_raw: Annotated[
         bool, typer.Option("--from-raw", help="Use the colour matrix in RAW files, and the pictures if they are many.")
+    ] = False,
+    from_sidecars: Annotated[
+        bool, typer.Option("--from-sidecars", help="Use the white balances that you chose in a raw converter.")
     ] = False,
     camera: Annotated[str | None, typer.Option(help="The camera, where the labels do not name it.")] = None,
     alias: Annotated[list[str] | None, typer.Option(help="Another name of the camera; may be repeated.")] = None,
@@ -35,9 +40,14 @@ def build(
     from greycard import camera_file
     from greycard.errors import GreycardError
 
-    if (from_labels is None) == (not from_raw):
-        raise GreycardError("candidates build: give either --from-labels FILE or --from-raw PHOTOS")
-    made = _from_labels(from_labels, camera, count) if from_labels else _from_raw(photos or [], camera)
+    if [from_labels is not None, from_raw, from_sidecars].count(True) != 1:
+        raise GreycardError(
+            "candidates build: give one of --from-labels FILE, --from-raw PHOTOS and --from-sidecars PHOTOS"
+        )
+    if from_labels is not None:
+        made = _from_labels(from_labels, camera, count)
+    else:
+        made = _from_raw(photos or [], camera) if from_raw else _from_sidecars(photos or [], camera, count)
     if alias and len(made) > 1:
         names = ", ".join(content.camera for content in made)
         raise GreycardError(f"--alias: these are {len(made)} cameras ({names}); give one at a time")
@@ -78,6 +88,21 @@ def _from_labels(path: Path, camera: str | None, count: int) -> list[CameraFile]
     if unnamed:
         raise GreycardError(f"{path}: does not name the camera; give it with --camera")
     return [camera_file.from_lights(camera or str(name), measured, count) for name, measured in lights.items()]
+
+
+def _from_sidecars(photos: list[Path], camera: str | None, count: int) -> list[CameraFile]:
+    """One camera file for each camera whose pictures have sidecars with a white balance that somebody chose."""
+    import numpy as np
+
+    from greycard import camera_file
+    from greycard.errors import GreycardError
+    from greycard.sidecars import read_labels
+
+    _, named, lights = read_labels(photos)
+    if len(named) == 0:
+        raise GreycardError("--from-sidecars: none of the files has a sidecar with a white balance of your own")
+    names = np.array([camera or name for name in named])
+    return [camera_file.from_lights(str(name), lights[names == name], count) for name in np.unique(names)]
 
 
 def _from_raw(photos: list[Path], camera: str | None) -> list[CameraFile]:
