@@ -16,7 +16,7 @@ import numpy as np
 
 from greycard import camera as cameras
 from greycard.adaptation import adapted
-from greycard.candidates import CandidateSet, from_colour_matrix, log_prior, select
+from greycard.candidates import CandidateSet, from_colour_matrix, joined, log_prior, select
 from greycard.datasets import packed
 from greycard.datasets.packed import Packed
 from greycard.estimator import Estimator, load
@@ -59,9 +59,7 @@ def carried_over(estimator: Estimator, camera: str) -> CandidateSet:
 
 def both(estimator: Estimator, camera: str) -> CandidateSet:
     """The lights carried over and the band together, each with half of the prior."""
-    parts = [carried_over(estimator, camera), band_with_prior(estimator, camera)]
-    biases = [part.bias - np.logaddexp.reduce(part.bias) for part in parts if part.bias is not None]
-    return CandidateSet(np.concatenate([part.illuminants for part in parts]), bias=np.concatenate(biases))
+    return joined(carried_over(estimator, camera), band_with_prior(estimator, camera), 0.5)
 
 
 CHOICES: dict[str, Choice] = {
@@ -103,9 +101,12 @@ def main() -> None:
                 scores = {camera: _scores(estimator, data, camera, of_camera[camera]) for camera in of_camera}
                 learned = {pair: _from_others(data, *pair, of_camera[pair[0]], scores[pair[0]]) for pair in pairs}
                 column["band, prior from pictures"] = errors(estimator, data, learned, options.every)
-        column["labels of other folds"] = errors(estimator, data, dict(label_candidates(data, "folds")), options.every)
+        labels = label_candidates(data, "folds")
+        column["labels of other folds"] = errors(estimator, data, dict(labels), options.every)
+        union = {pair: joined(labels[pair], band_with_prior(estimator, pair[0]), 0.9) for pair in pairs}
+        column["these and a tenth of the band"] = errors(estimator, data, union, options.every)
         columns[name] = column
-    print(f"every {options.every}rd picture, mean / median in degrees")
+    print(f"one picture in {options.every}, mean / median in degrees")
     print("| candidates | " + " | ".join(columns) + " |")
     for label in next(iter(columns.values())):
         cells = [f"{np.mean(column[label]):.2f} / {np.median(column[label]):.2f}" for column in columns.values()]

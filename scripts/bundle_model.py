@@ -2,7 +2,7 @@
 
 greycard train gehler_shi.npz nus8.npz cube_plus.npz --recipe many-cameras --out greycard-1.safetensors
 greycard crossval gehler_shi.npz nus8.npz cube_plus.npz --by dataset --recipe many-cameras --out runs/unseen
-python scripts/bundle_model.py greycard-1.safetensors --results runs/unseen/results.json
+python scripts/bundle_model.py greycard-1.safetensors --results runs/unseen/results*.json
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ MODELS = Path(__file__).parent.parent / "src" / "greycard" / "models"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
-    parser.add_argument("--results", type=Path, help="results.json of `greycard crossval --by dataset`")
+    parser.add_argument("--results", type=Path, nargs="*", help="results of `greycard crossval --by dataset`")
     arguments = parser.parse_args()
 
     model = model_file.load(arguments.model)
-    if arguments.results:
-        results = json.loads(arguments.results.read_text(encoding="utf-8"))
-        unseen = {
-            name.removeprefix("without-"): {part: result[part] for part in ("overall", "geometric_mean")}
-            for name, result in results["results"].items()
-        }
-        model = replace(model, results={"unseen_data_set": unseen, "seeds": results["seeds"]})
+    unseen = {}
+    for path in arguments.results or ():
+        results = json.loads(path.read_text(encoding="utf-8"))
+        for name, result in results["results"].items():
+            figures = {part: result[part] for part in ("overall", "geometric_mean")}
+            unseen[name.removeprefix("without-")] = {**figures, "seeds": results["seeds"]}
+    if unseen:
+        model = replace(model, results={"unseen_data_set": unseen})
     bundled = MODELS / f"{model.name}.safetensors"
     model_file.save(model, bundled)
 

@@ -125,6 +125,16 @@ def test_lights_that_known_cameras_saw_often_are_probable_for_another():
     assert candidates.from_colour_matrix(other, {"No Such Camera": of_one}).bias is None
 
 
+def test_joined_candidates_share_the_prior_as_told():
+    from greycard.candidates import CandidateSet, joined
+
+    first = CandidateSet(unit([[1, 2, 1], [1, 2, 2]]), bias=np.log(np.array([3, 1], dtype=np.float32)))
+    both = joined(first, CandidateSet(unit([[2, 2, 1], [2, 2, 3], [2, 1, 1]])), 0.9)
+    prior = np.exp(both.bias) / np.exp(both.bias).sum()
+    np.testing.assert_allclose(prior, [0.675, 0.225, 0.1 / 3, 0.1 / 3, 0.1 / 3], rtol=1e-5)
+    assert both.illuminants.shape == (5, 3)
+
+
 def test_a_matrix_that_turns_all_lights_negative_is_refused():
     from greycard.camera import ColourMatrices
 

@@ -202,7 +202,7 @@ def raw_file(path, camera, matrix=None, balance=None):
 
 
 def test_which_candidates_win(tmp_path, untrained_model):
-    """Given ones, then labels of the camera, then the file's matrix, then those of all cameras."""
+    """Given ones, then labels of the camera with the file's matrix, then the matrix alone, then those of all cameras."""
     from greycard.camera import ColourMatrices
     from greycard.candidates import from_colour_matrix
 
@@ -213,12 +213,17 @@ def test_which_candidates_win(tmp_path, untrained_model):
     known = raw_file(tmp_path / "known.dng", "Alpha One", identity)
     own = unit([[1.0, 1, 1], [1, 2, 1]])
     np.testing.assert_allclose(estimator.estimate(known, candidates=own).candidates, own)
-    np.testing.assert_array_equal(estimator.estimate(known).candidates, of_labels)
+    with_matrix = estimator.estimate(known)
+    np.testing.assert_array_equal(with_matrix.candidates[:12], of_labels)
+    np.testing.assert_allclose(with_matrix.candidates[12:], of_matrix, atol=1e-6)
+    bare = estimator.estimate(raw_file(tmp_path / "bare.dng", "Alpha One"))
+    np.testing.assert_array_equal(bare.candidates, of_labels)
     unknown = raw_file(tmp_path / "unknown.dng", "Gamma Three", identity)
     np.testing.assert_allclose(estimator.estimate(unknown).candidates, of_matrix, atol=1e-6)
     origins = [estimator.estimate(path).candidates_from for path in (known, unknown)]
-    assert origins == ["labels of Alpha One", "colour matrix of the file"]
-    np.testing.assert_array_equal(estimator.estimate(unknown, "Alpha One").candidates, of_labels)
+    assert origins == ["labels of Alpha One and colour matrix of the file", "colour matrix of the file"]
+    assert bare.candidates_from == "labels of Alpha One"
+    np.testing.assert_array_equal(estimator.estimate(unknown, "Alpha One").candidates, with_matrix.candidates)
     without = estimator.estimate(raw_file(tmp_path / "without.dng", "Gamma Three"))
     np.testing.assert_array_equal(without.candidates, untrained_model.any_camera.illuminants)
     assert any("Gamma Three is not known" in warning for warning in without.warnings)

@@ -43,6 +43,18 @@ class ColourMatrices:
     matrices: tuple[Array, ...]
     calibrated_at: tuple[float, ...] = ()
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the numbers are the same; files of one camera bring equal matrices."""
+        return isinstance(other, ColourMatrices) and self._numbers == other._numbers
+
+    def __hash__(self) -> int:
+        """By the numbers."""
+        return hash(self._numbers)
+
+    @property
+    def _numbers(self) -> tuple[tuple[float, ...], bytes]:
+        return self.calibrated_at, b"".join(matrix.tobytes() for matrix in self.matrices)
+
     def at(self, temperature: float) -> Array:
         """(3, 3) the matrix for a light of this colour temperature, interpolated in its inverse (DNG specification)."""
         if not self.has_two:

@@ -124,6 +124,19 @@ def _prior_of(known: Mapping[str, CandidateSet], uv: Array) -> NDArray[np.float3
     return np.asarray(np.log(density / density.mean()), dtype=np.float32)
 
 
+def joined(first: CandidateSet, second: CandidateSet, share: float) -> CandidateSet:
+    """The candidates of both; the first ones have this share of the prior probability, the others the rest."""
+    priors = []
+    for chosen, part in ((first, share), (second, 1 - share)):
+        logs = np.zeros(len(chosen.illuminants)) if chosen.bias is None else chosen.bias.astype(np.float64)
+        priors.append(logs - np.logaddexp.reduce(logs) + np.log(part))
+    together = np.concatenate(priors)
+    return CandidateSet(
+        np.concatenate([first.illuminants, second.illuminants]),
+        bias=np.asarray(together + np.log(len(together)), dtype=np.float32),
+    )
+
+
 def log_prior(illuminants: ArrayLike, candidates: ArrayLike) -> NDArray[np.float32]:
     """(n,) log of how often each candidate is the nearest to a light that was measured; 0 for an average share.
 

@@ -18,7 +18,7 @@ from greycard import camera_file, model_file, photo, thumbnail
 from greycard import candidates as candidate_selection
 from greycard import illuminant as illuminants
 from greycard.camera import ColourMatrices
-from greycard.candidates import CandidateSet
+from greycard.candidates import CandidateSet, joined
 from greycard.coarse_to_fine import Scorer, Speed, effort_of
 from greycard.errors import GreycardError
 from greycard.illuminant import Array, Temperature
@@ -26,6 +26,8 @@ from greycard.model_file import Model
 from greycard.photo import Photo
 from greycard.posterior import Posterior, posterior
 
+_LABELS_SHARE = 0.9
+"""Prior probability that the light of a known camera is one like those of its labels; else any of its matrix's band."""
 _RIVAL = 0.25
 """Probability from which on another light is worth a warning."""
 
@@ -194,7 +196,13 @@ class Estimator:
                 "need a model for many cameras, such as the bundled one"
             )
         effort = effort_of(speed)
-        # What depends on a set of candidates alone is kept for the next picture with the same ones.
+        # What depends on the camera alone is kept for its next picture.
+        self._by_matrix = lru_cache(maxsize=32)(
+            lambda matrices: candidate_selection.from_colour_matrix(matrices, model.cameras)
+        )
+        self._with_matrix = lru_cache(maxsize=32)(
+            lambda camera, matrices: joined(model.cameras[camera], self._by_matrix(matrices), _LABELS_SHARE)
+        )
         self._scorer = lru_cache(maxsize=32)(lambda candidates: Scorer(model.network, candidates, effort))
 
     def estimate(
@@ -255,7 +263,7 @@ class Estimator:
 
     def from_colour_matrix(self, matrices: ColourMatrices) -> CandidateSet:
         """Candidates for a camera of which only the colour matrix is known, with a prior by the model's cameras."""
-        return candidate_selection.from_colour_matrix(matrices, self.model.cameras)
+        return self._by_matrix(matrices)
 
     def scores(self, thumbnails: Iterable[NDArray[np.generic]], chosen: CandidateSet) -> NDArray[np.float32]:
         """(pictures, n) log-likelihoods of thumbnails (64, 64, 3) under candidates."""
@@ -315,8 +323,9 @@ class Estimator:
     ) -> tuple[str | None, CandidateSet, str, list[str]]:
         """Name of the camera, candidates, where they come from, and warnings.
 
-        Those given; or those of a camera file, or from labels, of the camera that the user or else the file names; or
-        those from the file's colour matrix; or those of all cameras.
+        Those given; or those of a camera file, or from labels, of the camera that the user or else the file names, the
+        latter with some of the file's colour matrix; or those from the file's colour matrix alone; or those of all
+        cameras.
         """
         if given is not None:
             given = given if isinstance(given, CandidateSet) else CandidateSet(candidate_selection.check(given))
@@ -327,13 +336,18 @@ class Estimator:
         if camera is not None and cameras.is_known(camera, self.camera_files):
             known = cameras.find(camera, self.camera_files)
             return known, self.camera_files[known], f"camera file of {known}", []
+        # What a model has learned for its own candidates does not hold for others.
+        matrices = source.matrices if self.model.any_camera.gain is None else None
         if camera is not None:
             known = cameras.find(camera, known_cameras)
-            balanced = "its values were balanced before they were stored, which candidates from labels do not allow for"
-            return known, self.model.cameras[known], f"labels of {known}", [balanced] if source.balanced else []
-        # What a model has learned for its own candidates does not hold for others.
-        if source.matrices is not None and self.model.any_camera.gain is None:
-            return source.camera, self.from_colour_matrix(source.matrices), "colour matrix of the file", []
+            if source.balanced:
+                told = "its values were balanced before they were stored, which candidates from labels do not allow for"
+                return known, self.model.cameras[known], f"labels of {known}", [told]
+            if matrices is None:
+                return known, self.model.cameras[known], f"labels of {known}", []
+            return known, self._with_matrix(known, matrices), f"labels of {known} and colour matrix of the file", []
+        if matrices is not None:
+            return source.camera, self.from_colour_matrix(matrices), "colour matrix of the file", []
         warnings = self._shared_candidates_warning(source.camera)
         return source.camera, self.model.any_camera, "labels of all cameras", warnings
 
