@@ -23,7 +23,7 @@ def test_what_is_written_is_read_again(tmp_path):
     prior = np.log(np.array([0.2, 0.5, 0.3], dtype=np.float32))
     content = CameraFile("Acmé One", CandidateSet(LIGHTS, bias=prior), "three lights", ("Acme Uno",))
     camera_file.write(tmp_path / content.file_name, content)
-    found = camera_file.read(tmp_path / "acm-one.json")
+    found = camera_file.read(tmp_path / "acmé-one.json")
     assert (found.camera, found.aliases, found.origin) == ("Acmé One", ("Acme Uno",), "three lights")
     np.testing.assert_allclose(found.candidates.illuminants, LIGHTS, atol=1e-5)
     np.testing.assert_allclose(found.candidates.bias, prior, atol=1e-4)
@@ -55,6 +55,8 @@ def test_a_folder_stands_for_its_camera_files_and_aliases_are_names_too(tmp_path
         ({"illuminants": [[1, 1]]}, r"expected an array of shape \(n, 3\)"),
         ({"illuminants": [[1, 1, -1]]}, "must be a positive number"),
         ({"illuminants": None}, "illuminants: expected"),
+        ({"aliases": "Foo"}, "aliases must be a list of names"),
+        ({"illuminants": [[10**400, 1, 1]]}, "illuminants: expected numbers"),
         ({"log_prior": [0.1]}, "log_prior must have a finite number for each"),
         ({"log_prior": "much"}, "log_prior must be a list of numbers"),
     ],

@@ -202,7 +202,7 @@ def raw_file(path, camera, matrix=None, balance=None):
 
 
 def test_which_candidates_win(tmp_path, untrained_model):
-    """Given ones, then labels of the camera with the file's matrix, then the matrix alone, then those of all cameras."""
+    """Given ones; else labels of the camera and the file's matrix; else the matrix; else those of all cameras."""
     from greycard.camera import ColourMatrices
     from greycard.candidates import from_colour_matrix
 

@@ -44,7 +44,7 @@ def test_a_second_run_goes_on_where_the_first_ended(path, pictures):
     assert not any(line.get("error") for line in lines(path))
 
 
-def test_other_settings_and_a_changed_file_are_done_again(path, pictures, tmp_path):
+def test_a_changed_file_is_done_again_and_other_settings_are_refused(path, pictures, tmp_path):
     with Report(path, ["a"]) as report:
         for picture in pictures:
             report.add({"file": picture, **ANSWER})
@@ -54,8 +54,18 @@ def test_other_settings_and_a_changed_file_are_done_again(path, pictures, tmp_pa
     os.utime(pictures[1], ns=(1, 1))
     with Report(path, ["a"]) as report:
         assert report.done == {pictures[0], pictures[2]}
-    with Report(path, ["b"]) as report:
-        assert report.done == set()
+    before = path.read_bytes()
+    with pytest.raises(GreycardError, match="other settings"):
+        Report(path, ["b"])
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_report_is_never_written_over(path):
+    content = "name,r,g,b\na,1,2,3\n" if path.suffix == ".csv" else '{"file": "a"}\n'
+    path.write_text(content)
+    with pytest.raises(GreycardError, match="no report of greycard"):
+        Report(path, ["a"])
+    assert path.read_text() == content
 
 
 def test_a_line_that_was_cut_short_is_dropped(path, pictures):

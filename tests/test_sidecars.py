@@ -48,12 +48,37 @@ def picture(tmp_path):
 
 @pytest.mark.parametrize("program", PROGRAMS)
 @settings(max_examples=15, deadline=None)
-@given(temperature=st.floats(2400, 9000), duv=st.floats(-0.01, 0.012))
+@given(temperature=st.floats(2600, 9000), duv=st.floats(-0.01, 0.007))  # RawTherapee's range ends not far beyond
 def test_what_is_written_reads_back_as_the_same_light(program, temperature, duv):
     light = seen(temperature, duv)
     text = PROGRAMS[program].written(None, Balance(light, TWO), HERE, False)
     found = PROGRAMS[program].read(text.encode(), TWO, HERE)
     assert float(angular_error(found, light)) < 0.15
+
+
+SNAPSHOT = """<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+<rdf:Description rdf:about="" xmlns:crs="http://ns.adobe.com/camera-raw-settings/1.0/" xmlns:crss="http://ns.adobe.com/s/">
+<crss:Parameters><rdf:Description crs:WhiteBalance="Custom" crs:Temperature="4000" crs:Tint="+5"/></crss:Parameters>
+</rdf:Description></rdf:RDF></x:xmpmeta>"""
+
+
+def test_a_snapshot_inside_a_sidecar_is_neither_read_nor_changed():
+    assert adobe.read(SNAPSHOT.encode(), TWO, HERE) is None
+    text = adobe.written(SNAPSHOT.encode(), Balance(LIGHT, TWO), HERE, False)
+    assert 'crs:Temperature="4000"' in text
+    assert text.count('crs:WhiteBalance="Custom"') == 2
+    assert adobe.read(text.encode(), TWO, HERE) is not None
+
+
+def test_a_balance_that_adobe_chose_is_nobodys_choice():
+    text = adobe.written(None, Balance(LIGHT, TWO), HERE, False).replace('="Custom"', '="Auto"')
+    assert adobe.read(text.encode(), TWO, HERE) is None
+
+
+def test_xml_that_hides_in_another_encoding_is_refused():
+    hidden = '<!DOCTYPE x [<!ENTITY e "boo">]><x>&e;</x>'.encode("utf-16")
+    with pytest.raises(GreycardError, match="not in UTF-8"):
+        adobe.read(hidden, TWO, HERE)
 
 
 def test_the_sidecars_lie_where_the_programs_look():

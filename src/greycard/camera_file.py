@@ -35,7 +35,7 @@ class CameraFile:
     @property
     def file_name(self) -> str:
         """A name for the file: the camera's, in small letters and dashes."""
-        return re.sub(r"[^a-z0-9]+", "-", self.camera.lower()).strip("-") + ".json"
+        return (re.sub(r"\W+", "-", self.camera.lower()).strip("-") or "camera") + ".json"
 
 
 def from_lights(camera: str, measured: ArrayLike, count: int = 120, aliases: Iterable[str] = ()) -> CameraFile:
@@ -81,7 +81,7 @@ def read(path: str | Path) -> CameraFile:
         if path.stat().st_size > _LARGEST:
             raise GreycardError(f"{path}: is too large for a camera file (over {_LARGEST:,} bytes)")
         about = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, GreycardError):
             raise
         raise GreycardError(f"{path}: is no camera file that can be read ({error})") from error
@@ -94,7 +94,7 @@ def read(path: str | Path) -> CameraFile:
         _text(about, "camera", path),
         CandidateSet(_illuminants(about, path), bias=_log_prior(about, path)),
         _text(about, "origin", path),
-        tuple(map(str, about.get("aliases") or ())),
+        _aliases(about, path),
     )
 
 
@@ -117,6 +117,13 @@ def _text(about: dict[str, Any], key: str, path: Path) -> str:
     return str(about[key])
 
 
+def _aliases(about: dict[str, Any], path: Path) -> tuple[str, ...]:
+    names = about.get("aliases", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise GreycardError(f"{path}: aliases must be a list of names")
+    return tuple(names)
+
+
 def _illuminants(about: dict[str, Any], path: Path) -> Array:
     return candidate_selection.check(about.get("illuminants", []), f"{path}: illuminants")
 
@@ -127,7 +134,7 @@ def _log_prior(about: dict[str, Any], path: Path) -> NDArray[np.float32] | None:
         return None
     try:
         prior = np.asarray(numbers, dtype=np.float32)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise GreycardError(f"{path}: log_prior must be a list of numbers") from error
     if prior.shape != (len(about["illuminants"]),) or not np.all(np.isfinite(prior)):
         raise GreycardError(f"{path}: log_prior must have a finite number for each of the illuminants")

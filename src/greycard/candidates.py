@@ -153,7 +153,7 @@ def check(candidates: ArrayLike, name: str = "candidates") -> Array:
     """Candidates given by a user as (n, 3) unit vectors, or the reason why they cannot be used."""
     try:
         array = np.asarray(candidates, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise GreycardError(f"{name}: expected numbers in an array of shape (n, 3)") from error
     if array.ndim != 2 or array.shape[1] != 3 or len(array) == 0:
         raise GreycardError(f"{name}: expected an array of shape (n, 3), got {array.shape}")

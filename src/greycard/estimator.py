@@ -333,18 +333,17 @@ class Estimator:
         known_cameras = [*self.camera_files, *self.model.cameras]
         if camera is None and source.camera and not source.balanced:
             camera = source.camera if cameras.is_known(source.camera, known_cameras) else None
+        told = ["its values were balanced before they were stored, which candidates from labels do not allow for"]
+        warnings = told if source.balanced else []
         if camera is not None and cameras.is_known(camera, self.camera_files):
             known = cameras.find(camera, self.camera_files)
-            return known, self.camera_files[known], f"camera file of {known}", []
+            return known, self.camera_files[known], f"camera file of {known}", warnings
         # What a model has learned for its own candidates does not hold for others.
         matrices = source.matrices if self.model.any_camera.gain is None else None
         if camera is not None:
             known = cameras.find(camera, known_cameras)
-            if source.balanced:
-                told = "its values were balanced before they were stored, which candidates from labels do not allow for"
-                return known, self.model.cameras[known], f"labels of {known}", [told]
-            if matrices is None:
-                return known, self.model.cameras[known], f"labels of {known}", []
+            if matrices is None or source.balanced:
+                return known, self.model.cameras[known], f"labels of {known}", warnings
             return known, self._with_matrix(known, matrices), f"labels of {known} and colour matrix of the file", []
         if matrices is not None:
             return source.camera, self.from_colour_matrix(matrices), "colour matrix of the file", []

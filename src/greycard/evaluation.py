@@ -103,10 +103,10 @@ def evaluate(
     """Estimate every image that the model has not seen, and compare with the truth.
 
     candidates: "labels" takes the candidates for a fold from the labels of the camera's other folds; "model" takes
-    those that the model carries for the camera; "matrix" those that the camera's bundled colour matrix gives, without
-    any label; "pictures" these with a prior from the pictures, without labels, of the camera's other folds; or a set
-    for each (camera, fold). The default is "labels", except for a model that has learned gain and
-    bias for its own candidates.
+    those that the model carries for the camera; "matrix" those that the camera's bundled colour matrix gives, with the
+    prior of the model's cameras (and so no label of its own, unless it is one of these); "pictures" these with a prior
+    from the pictures, without labels, of the camera's other folds; or a set for each (camera, fold). The default is
+    "labels", except for a model that has learned gain and bias for its own candidates.
     include_seen: score also images that the model was trained on; their number is then part of the report.
     speed: as in `greycard.load`; whatever that of the estimator is, results are exact unless told otherwise.
     progress: called after each image.

@@ -138,6 +138,8 @@ def from_dump(
     colours = np.array([_CHANNELS[letter] for letter in pattern.upper()]).reshape(2, 2)
     levels = np.broadcast_to(np.asarray(black, dtype=np.float32), 3)
     highest = float(2**bits - 1) if white is None else float(white)
+    if not np.isfinite(highest) or not np.all(levels < highest):
+        raise GreycardError(f"{path}: white must be a number above black, got {highest:g} and {levels.tolist()}")
     pixels, clipped = averaged(mosaic, colours, levels[colours], highest)
     return Photo(pixels, np.zeros(3, np.float32), (highest - levels).astype(np.float32), clipped, name=str(path))
 

@@ -1,7 +1,8 @@
 """Reports of many pictures, as CSV or JSON Lines: a line is written once it is known, and a second run adds to it.
 
-A line counts as done if it has no error and was made with the same settings of the same file: its time of change is
-kept. Other lines are dropped when the report is opened again, with the half line that a killed run may leave.
+A line counts as done if it has no error and its file has not changed since. Other lines are dropped when the report is
+opened again, with the half line that a killed run may leave. A report made with other settings, or a file that is no
+report, is refused: nothing of it is lost.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ class Report:
             raise GreycardError(f"{path}: a report ends in {' or '.join(SUFFIXES)}")
         self._is_csv = path.suffix.lower() == ".csv"
         self._settings = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
-        kept = [line for line in self._read(path) if self._holds(line)]
+        lines = self._read(path)
+        if any(line.get("settings") not in (None, "", self._settings) for line in lines):
+            raise GreycardError(f"{path}: is a report made with other settings; choose another name, or remove it")
+        kept = [line for line in lines if self._holds(line)]
         self.done = {str(line["file"]) for line in kept}
         write_whole(path, self._text(kept, with_head=True))
         self._file = path.open("a", encoding="utf-8", newline="")
@@ -67,9 +71,14 @@ class Report:
             return []
         try:
             text = path.read_text(encoding="utf-8")
-            return list(csv.DictReader(io.StringIO(text))) if self._is_csv else _parsed(text.splitlines())
+            whole = text[: text.rfind("\n") + 1]
+            lines = list(csv.DictReader(io.StringIO(whole))) if self._is_csv else _parsed(whole.splitlines())
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise GreycardError(f"{path}: is no report that can be read ({error}); choose another name") from error
+        head = ",".join(_COLUMNS)
+        if text and not (text.startswith(head) if self._is_csv else any("settings" in line for line in lines)):
+            raise GreycardError(f"{path}: is there already and no report of greycard; choose another name")
+        return lines
 
     def _text(self, lines: Iterable[Mapping[str, Any]], *, with_head: bool = False) -> str:
         if not self._is_csv:
@@ -109,8 +118,9 @@ def _flat(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _modified(file: str) -> int:
-    """When a file was changed last, in nanoseconds; 0 where there is none, as inside a packed data set."""
+    """When a file, or the packed data set that a picture is in, was changed last, in nanoseconds; 0 for none."""
+    packed, inside, _ = file.rpartition(".npz:")
     try:
-        return Path(file).stat().st_mtime_ns
+        return Path(f"{packed}.npz" if inside else file).stat().st_mtime_ns
     except OSError:
         return 0

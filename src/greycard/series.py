@@ -129,7 +129,7 @@ class Tracker:
         """camera, candidates: as in `Estimator.estimate`; they are the same for all frames."""
         self._estimator = estimator
         self._camera, self._candidates = camera, candidates
-        self._belief: Array | None = None
+        self._belief: Posterior | None = None
         self._moves = np.empty((0, 0))
 
     def update(self, frame: str | Path | ArrayLike) -> Estimate:
@@ -138,13 +138,13 @@ class Tracker:
         seen = estimate.known_posterior
         prior = np.exp(_log_prior(seen))
         expected = prior
-        if self._belief is not None and len(self._belief) == len(prior):
-            expected = (1 - _FRAME_CHANGE) * (self._belief @ self._moves) + _FRAME_CHANGE * prior
+        if self._belief is not None and np.array_equal(self._belief.candidates, seen.candidates):
+            expected = (1 - _FRAME_CHANGE) * (self._belief.probabilities @ self._moves) + _FRAME_CHANGE * prior
         else:
             self._moves = _drifts(seen.candidates)
         logs = np.log(np.maximum(expected, 1e-300)) + _FRAME_WEIGHT * seen.evidence()
         followed = posterior(logs, seen.candidates)
-        self._belief = followed.probabilities
+        self._belief = followed
         kept = replace(followed, log_prior=seen.log_prior)
         return replace(estimate, illuminant=kept.mean(), posterior=kept)
 

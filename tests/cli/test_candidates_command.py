@@ -84,6 +84,7 @@ def test_white_balances_of_sidecars_become_a_camera_file(run, dng, tmp_path):
     assert run("sidecar", dng, "--for", "rawtherapee")[0] == 0
     code, out, err = run("candidates", "build", "--from-sidecars", dng, "--out", tmp_path)
     assert code == 0, err
+    assert "use --overwrite" in run("candidates", "build", "--from-sidecars", dng, "--out", tmp_path)[2]
     assert "Alpha One, 1 candidates from 1 measured lights" in out
     (light,) = camera_file.read(tmp_path / "alpha-one.json").candidates.illuminants
     estimate = json.loads(run("estimate", dng, "--json")[1])["illuminant"]
@@ -137,7 +138,8 @@ def test_estimate_writes_a_report_that_a_second_run_adds_to(run, make_packed, dn
     assert [line["file"] for line in lines] == [str(dng), str(other)]
     assert lines[0]["illuminant"] == lines[1]["illuminant"]
     assert "0 estimated, 0 failed, 2 skipped" in run("estimate", dng, other, "--report", report)[1]
-    assert "2 estimated" in run("estimate", dng, other, "--report", report, "--region", "0,0,1,0.5")[1]
+    assert "other settings" in run("estimate", dng, other, "--report", report, "--region", "0,0,1,0.5")[2]
+    assert "leave out one" in run("estimate", dng, other, "--report", report, "--group", "folder")[2]
 
 
 def test_a_packed_set_in_a_report_is_not_listed_twice(run, make_packed, tmp_path):

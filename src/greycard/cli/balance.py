@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ class _Job:
     path: Path
     target: Path
     light: Array | None = None
+    warnings: Sequence[str] = ()
 
 
 def command(
@@ -64,13 +66,15 @@ def command(
     load(model)  # what is wrong with a model is said once, not for every file
     levels: dict[str, Any] = {"black": black, "white": white}
     part = read_region(region) if region else None
-    lights: dict[str, Array] = {}
+    lights: dict[str, tuple[Array, list[str]]] = {}
     if group is not None:
         single = partial(estimate_one, model=model, camera=camera, region=part, **levels)
         answers = together(estimates(single, files, workers), group)
-        lights = {name: answer.illuminant for name, answer in answers if not isinstance(answer, str)}
-    targets = _targets(files, out, SUFFIXES[kind])
-    jobs = [_Job(path, target, lights.get(str(path))) for path, target in zip(files, targets, strict=True)]
+        lights = {
+            name: (answer.illuminant, list(answer.warnings)) for name, answer in answers if not isinstance(answer, str)
+        }
+    targets = _targets(files, out, SUFFIXES[kind], sheet)
+    jobs = [_Job(path, target, *lights.get(str(path), (None, []))) for path, target in zip(files, targets, strict=True)]
     task = partial(
         _balance,
         kind=kind,
@@ -98,14 +102,19 @@ def command(
         raise typer.Exit(1)
 
 
-def _targets(files: list[Path], out: Path, suffix: str) -> list[Path]:
+def _sheet_of(target: Path) -> Path:
+    return target.with_name(f"{target.stem}-sheet.jpg")
+
+
+def _targets(files: list[Path], out: Path, suffix: str, sheet: bool) -> list[Path]:
     """Where each picture goes: its name with another ending; where two would meet, with its own ending as well."""
     from greycard.errors import GreycardError
 
     stems = Counter(path.stem.lower() for path in files)
     targets = [out / f"{path.stem if stems[path.stem.lower()] == 1 else path.name}{suffix}" for path in files]
     originals = {path.resolve() for path in files}
-    for target, count in Counter(targets).items():
+    written = [*targets, *(_sheet_of(target) for target in targets if sheet)]
+    for target, count in Counter(written).items():
         if count > 1:
             raise GreycardError(f"{target}: {count} pictures would go there; give those of each folder another --out")
         if target.resolve() in originals:
@@ -130,10 +139,11 @@ def _balance(
     from greycard.cli.estimate import loaded
     from greycard.errors import GreycardError
 
-    if job.target.exists() and not overwrite:
-        raise GreycardError(f"{job.target}: is there already; use --overwrite to replace it, or another --out")
+    for target in (job.target, _sheet_of(job.target)) if sheet else (job.target,):
+        if target.exists() and not overwrite:
+            raise GreycardError(f"{target}: is there already; use --overwrite to replace it, or another --out")
     picture = photo.read(job.path, **levels)
-    warnings: list[str] = []
+    warnings = list(job.warnings)
     light = job.light
     if light is None:
         part = photo.crop(picture, region) if region else picture
@@ -151,5 +161,5 @@ def _balance(
             render.turned(render.from_photo(picture, one, scene.to_srgb), about.flip) for one in (scene.before, chosen)
         )
         both = render.side_by_side(before, after)
-        picture_file.write(job.target.with_name(f"{job.target.stem}-sheet.jpg"), both, "jpeg", about)
+        picture_file.write(_sheet_of(job.target), both, "jpeg", about)
     return warnings

@@ -35,6 +35,7 @@ def build(
     alias: Annotated[list[str] | None, typer.Option(help="Another name of the camera; may be repeated.")] = None,
     count: Annotated[int, typer.Option(min=1, help="How many candidates, from labels.")] = 120,
     out: Annotated[Path, typer.Option(help="Folder for the camera files, one for each camera.")] = Path(),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace camera files that are there.")] = False,
 ) -> None:
     """Write a camera file, which `greycard estimate --cameras` uses."""
     from greycard import camera_file
@@ -53,6 +54,8 @@ def build(
         raise GreycardError(f"--alias: these are {len(made)} cameras ({names}); give one at a time")
     for content in made:
         path = out / content.file_name
+        if path.exists() and not overwrite:
+            raise GreycardError(f"{path}: is there already; use --overwrite to replace it, or another --out")
         camera_file.write(path, replace(content, aliases=tuple(alias or ())))
         print(f"{path}: {content.camera}, {len(content.candidates.illuminants)} candidates from {content.origin}")
 
@@ -96,9 +99,11 @@ def _from_sidecars(photos: list[Path], camera: str | None, count: int) -> list[C
 
     from greycard import camera_file
     from greycard.errors import GreycardError
-    from greycard.sidecars import read_labels
+    from greycard.sidecars import UNNAMED, read_labels
 
     _, named, lights = read_labels(photos)
+    if camera is None and UNNAMED in named:
+        raise GreycardError("--from-sidecars: some of the files do not name their camera; give it with --camera")
     if len(named) == 0:
         raise GreycardError("--from-sidecars: none of the files has a sidecar with a white balance of your own")
     names = np.array([camera or name for name in named])
@@ -183,7 +188,9 @@ def _print(content: CameraFile) -> None:
     matrices = colour_matrices(content.camera)
     if matrices is not None:
         kelvins = sorted(light.cct for light in matrices.temperatures(list(chosen.illuminants)) if light)
-        print(f"from {kelvins[0]:.0f} K to {kelvins[-1]:.0f} K, half of them above {kelvins[len(kelvins) // 2]:.0f} K")
+        if kelvins:
+            middle = kelvins[len(kelvins) // 2]
+            print(f"from {kelvins[0]:.0f} K to {kelvins[-1]:.0f} K, half of them above {middle:.0f} K")
     print("prior: " + ("flat" if chosen.bias is None else "as often as such lights were seen"))
 
 

@@ -81,6 +81,7 @@ def command(
 
     Exits with 1 if any file failed; the others are answered all the same.
     """
+    from greycard import __version__
     from greycard.errors import GreycardError
     from greycard.estimator import load
 
@@ -115,14 +116,12 @@ def command(
             yield from _packed(estimator, path, camera, own, reading)
 
     if report:
-        fitted = [method, *map(str, fit_on or ())]
-        options = [
-            *fitted,
-            str(model),
-            str(camera),
-            *map(_content, [*files_of_cameras, *filter(None, (candidates, gain_map))]),
-        ]
-        failed = _write_report(report, [*options, speed, black, white, assume_srgb, region, dump], files, answers)
+        if group:
+            raise GreycardError("--group needs all pictures at once, a report goes on where it was: leave out one")
+        used = [*files_of_cameras, *(path for path in (candidates, gain_map, *(fit_on or ())) if path)]
+        by_what = [__version__, method, None if baseline else loaded(model).model.results]
+        options = [camera, speed, black, white, assume_srgb, region, dump]
+        failed = _write_report(report, [*by_what, *options, *map(_content, used)], files, answers)
     else:
         failed = _print_json(answers(files)) if as_json else _print_table(answers(files), as_shot)
     if failed:
@@ -335,7 +334,7 @@ def _read_gain_map(path: Path) -> Array:
 
     try:
         return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
-    except (OSError, ValueError) as error:
+    except (OSError, EOFError, ValueError) as error:
         raise GreycardError(f"{path}: expected an NPY file of gains (h, w) or (h, w, 3) ({error})") from error
 
 

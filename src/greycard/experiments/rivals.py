@@ -229,11 +229,18 @@ def _images_digest(data: Packed) -> str:
 
 def _identity(name: str, protocol: Protocol, images: str) -> str:
     """A digest of what decides the estimates: the method's file and those that methods share, protocol, images."""
-    others = {place.split(":")[0].split(".")[-1] for other, place in METHODS.items() if other != name}
+    own = _file_name(name)
+    others = {_file_name(other) for other in METHODS} - {own}
     folder = Path(baselines.__file__).parent
-    source = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py")) if path.stem not in others]
+    files = [path for path in sorted(folder.glob("*.py")) if path.stem not in others]
+    files += (folder.parent / "training").glob(f"{own}.py")
+    source = [path.read_text(encoding="utf-8") for path in files]
     about = [name, protocol.key, protocol.by, protocol.per_camera, source, images]
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()
+
+
+def _file_name(method: str) -> str:
+    return METHODS[method].split(":")[0].split(".")[-1]
 
 
 def milliseconds(method: Method, data: Packed) -> float:

@@ -25,6 +25,10 @@ _LARGEST = 20_000_000
 """Bytes: a larger file is no sidecar."""
 
 
+UNNAMED = "not named"
+"""What stands for the camera of a file that does not name it."""
+
+
 def check(program: str) -> Program:
     """The name of a program that reads sidecars, or the reason why it is none."""
     for known in get_args(Program):
@@ -58,7 +62,7 @@ def read_labels(pictures: Iterable[Path], program: Program | None = None) -> tup
         if light is None or (about.as_shot is not None and float(angular_error(light, about.as_shot)) < 0.05):
             continue
         files.append(picture)
-        cameras.append(about.camera or "not named")
+        cameras.append(about.camera or UNNAMED)
         lights.append(light)
     return files, cameras, np.array(lights, dtype=np.float64).reshape(-1, 3)
 

@@ -48,7 +48,7 @@ def written(old: bytes | None, balance: Balance, path: Path, overwrite: bool) ->
 def read(content: bytes, matrices: ColourMatrices | None, path: Path) -> Array | None:
     """(3,) the light that a temperature and a tint stand for; None where the sidecar has none of its own."""
     document = Document(content, path)
-    if matrices is None or document.get(f"{_CRS}WhiteBalance") in (None, "As Shot"):
+    if matrices is None or document.get(f"{_CRS}WhiteBalance") in (None, "As Shot", "Auto"):
         return None
     try:
         temperature = float(document.get(f"{_CRS}Temperature") or "")

@@ -44,7 +44,7 @@ def written(old: bytes | None, balance: Balance, path: Path, overwrite: bool) ->
     ElementTree.register_namespace("darktable", _URI)
     document = Document(old, path)
     version = document.get(f"{_DT}xmp_version") or "0"
-    if not version.isdecimal() or int(version) > _NEWEST:
+    if not version.isdecimal() or int(version[:9]) > _NEWEST:
         raise GreycardError(
             f"{path}: is of version {version}, newer than greycard knows ({_NEWEST}); it was not touched"
         )
@@ -132,13 +132,13 @@ def _sequence(document: Document) -> ElementTree.Element:
 def _steps(document: Document) -> list[ElementTree.Element]:
     """The steps of the history in their order."""
     found = document.root.findall(f".//{_DT}history/{RDF}Seq/{RDF}li")
-    return sorted(found, key=lambda step: int(number) if (number := step.get(f"{_DT}num", "")).isdecimal() else 0)
+    return sorted(found, key=lambda step: int(number[:9]) if (number := step.get(f"{_DT}num", "")).isdecimal() else 0)
 
 
 def _end(document: Document, steps: list[ElementTree.Element]) -> int:
     """How many steps are in force; later ones were undone."""
     end = document.get(f"{_DT}history_end") or ""
-    return min(int(end), len(steps)) if end.isdecimal() else len(steps)
+    return min(int(end[:9]), len(steps)) if end.isdecimal() else len(steps)
 
 
 def _last(steps: list[ElementTree.Element], operation: str) -> ElementTree.Element | None:
