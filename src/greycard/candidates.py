@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from greycard.camera import ColourMatrices, colour_matrices
 from greycard.errors import GreycardError
-from greycard.illuminant import Array, colour_science, from_chromaticity, to_chromaticity, unit
+from greycard.illuminant import Array, from_chromaticity, to_chromaticity, unit
 
 Strategy = Literal["kmeans", "uniform", "mixture"]
 _DIMMEST = 0.05
@@ -93,13 +95,12 @@ class _Band:
 
 @cache
 def _band() -> _Band:
-    """Lights around the Planckian locus (Ohno 2014)."""
-    colour = colour_science()
-    temperatures = 1e6 / np.linspace(1e6 / 12_000, 1e6 / 2_000, 30)
-    band = [(cct, duv) for cct in temperatures for duv in np.linspace(-0.014, 0.014, 8)]
-    uv = np.array([colour.temperature.CCT_to_uv_Ohno2013(np.array(light)) for light in band])
-    xyz = np.asarray(colour.xy_to_XYZ(colour.UCS_uv_to_xy(uv)), dtype=np.float64)
-    return _Band(xyz, uv, np.array([cct for cct, _ in band]))
+    """Lights around the Planckian locus, as `scripts/make_light_band.py` has written them down."""
+    content = json.loads(resources.files("greycard").joinpath("models/light_band.json").read_text(encoding="utf-8"))
+    uv = np.array(content["uv"])
+    u, v = uv.T
+    xyz = np.stack([3 * u, 2 * v, 4 - u - 10 * v], axis=1) / (2 * v)[:, None]
+    return _Band(xyz, uv, np.array(content["kelvin"]))
 
 
 def _prior_of(known: Mapping[str, CandidateSet], uv: Array) -> NDArray[np.float32] | None:
