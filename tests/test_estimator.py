@@ -244,6 +244,19 @@ def test_a_region_is_estimated_by_itself(untrained_model):
     np.testing.assert_array_equal(part.probabilities, cut.probabilities)
 
 
+def test_noisy_thumbnails_are_looked_at_in_fewer_cells(untrained_model):
+    generator, estimator = np.random.default_rng(0), Estimator(untrained_model, "exact")
+    scene = generator.uniform(0.2, 0.8, (32, 32, 3)).repeat(2, axis=0).repeat(2, axis=1)
+    noise = generator.choice([-0.1, 0.1], (32, 1, 32, 1, 3)) * np.array([[1, -1], [-1, 1]])[None, :, None, :, None]
+    noisy = scene + noise.reshape(64, 64, 3)  # its average over 2 x 2 cells is the scene's
+    clean, coarse, fine = (
+        estimator.estimate_thumbnail(cells, "Alpha One", grid=grid).probabilities
+        for cells, grid in ((scene, 32), (noisy, 32), (noisy, 64))
+    )
+    np.testing.assert_allclose(coarse, clean, atol=1e-5)
+    assert np.abs(fine - clean).max() > 1e-3
+
+
 def test_the_chart_of_a_real_picture_is_found_where_the_cameras_own_white_is_far_off(raw_folder):
     estimate = greycard.load().estimate(raw_folder / "canon_eos_550d_colour_chart.dng", region=(0.35, 0.05, 0.80, 0.90))
     neutral = [0.321, 0.472, 0.207]

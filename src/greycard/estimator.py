@@ -252,14 +252,18 @@ class Estimator:
         camera_of_file: str | None = None,
         candidates: ArrayLike | CandidateSet | None = None,
         name: str = "thumbnail",
+        grid: int = thumbnail.SIZE,
     ) -> Estimate:
         """Estimate the light of a thumbnail (64, 64, 3): linear, black removed, masked cells 0 in all channels.
 
         camera: whose candidates to use; a name that is not known is an error. camera_of_file: what took the picture
         as far as its source says; used where `camera` is not given, and only warned about where it is not known.
+        grid: look at it in this many cells along each side, averages of those given, where these are too noisy.
         """
         source = _Source(name, camera_of_file)
-        return self._estimate(np.asarray(cells), source, camera, candidates)
+        if grid == thumbnail.SIZE:
+            return self._estimate(np.asarray(cells), source, camera, candidates)
+        return self._estimate(thumbnail.coarser(cells, grid, grid), source, camera, candidates, grid)
 
     def from_colour_matrix(self, matrices: ColourMatrices) -> CandidateSet:
         """Candidates for a camera of which only the colour matrix is known, with a prior by the model's cameras."""
@@ -301,9 +305,10 @@ class Estimator:
         source: Photo | _Source,
         camera: str | None,
         candidates: ArrayLike | CandidateSet | None,
+        grid: int = thumbnail.SIZE,
     ) -> Estimate:
         """The three stages: candidates, likelihood, posterior."""
-        image = thumbnail.log_image(cells, source.name)
+        image = thumbnail.log_image(cells, source.name, (grid, grid))
         known, chosen, origin, warnings = self._candidates(source, camera, candidates)
         scores = self._scorer(chosen).log_likelihoods(image)
         result = posterior(scores, chosen.illuminants, chosen.gain, chosen.bias)

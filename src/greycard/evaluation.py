@@ -25,6 +25,7 @@ from greycard.illuminant import Array, angular_error, reproduction_error, unit
 from greycard.model_file import Model, TrainingImages
 from greycard.output import write_whole
 from greycard.statistics import STATISTICS, bootstrap_interval, geometric_mean, summary
+from greycard.thumbnail import SIZE
 
 CandidateSource = Literal["labels", "pictures", "matrix", "model"]
 CandidateSets = Mapping[tuple[str, int], CandidateSet]
@@ -98,6 +99,7 @@ def evaluate(
     folds: FoldColumn = "folds",
     include_seen: bool = False,
     speed: Speed = "exact",
+    grid: int = SIZE,
     progress: Callable[[], object] = lambda: None,
 ) -> Scores:
     """Estimate every image that the model has not seen, and compare with the truth.
@@ -109,7 +111,8 @@ def evaluate(
     "labels", except for a model that has learned gain and bias for its own candidates.
     include_seen: score also images that the model was trained on; their number is then part of the report.
     speed: as in `greycard.load`; whatever that of the estimator is, results are exact unless told otherwise.
-    progress: called after each image.
+    grid: cells along each side of the thumbnails, fewer than 64 where these are noisy. progress: called after each
+    image.
     """
     estimator = Estimator(estimator.model, speed)
     if isinstance(candidates, Mapping):
@@ -133,7 +136,8 @@ def evaluate(
     rows = zip(scored.images, scored.cameras, scored.names, getattr(scored, folds), strict=True)
     for image, camera, name, fold in rows:
         given = chosen[str(camera), int(fold)] if isinstance(chosen, Mapping) else None
-        estimates.append(estimator.estimate_thumbnail(image, str(camera), candidates=given, name=str(name)).illuminant)
+        options: dict[str, Any] = {"candidates": given, "name": str(name), "grid": grid}
+        estimates.append(estimator.estimate_thumbnail(image, str(camera), **options).illuminant)
         progress()
     return Scores(scored, np.array(estimates), int(known.sum()) if include_seen else 0)
 

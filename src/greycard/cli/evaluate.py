@@ -49,6 +49,9 @@ def command(
     speed: Annotated[
         Literal["exact", "default", "live"], typer.Option(help="How much of a picture is looked at.")
     ] = "exact",
+    grid: Annotated[
+        int, typer.Option(min=8, max=64, help="Cells along each side; fewer where thumbnails are noisy.")
+    ] = 64,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Score a model on a packed data set.
@@ -62,6 +65,8 @@ def command(
     from greycard.statistics import paired_comparison
 
     dataset = packed.load(data)
+    if grid != 64 and (predictions or method):
+        raise GreycardError("--grid is for models: leave out --predictions and --method")
     if predictions and (model or method or include_seen or candidates or cameras or speed != "exact"):
         raise GreycardError(
             "--predictions takes the place of a model: leave out --model, --method, --candidates, --cameras, "
@@ -82,7 +87,7 @@ def command(
     else:
         estimator = load(model, speed)
         source = _source(estimator, dataset, candidates, cameras, folds)
-        scores = _run_model(dataset, estimator, source, folds, include_seen, speed)
+        scores = _run_model(dataset, estimator, source, folds, include_seen, speed, grid)
     report: dict[str, Any] = scores.report() | {"left_out_as_seen": len(dataset) - len(scores.data)} | about
     if against:
         other = read_predictions(against, scores.data)
@@ -121,6 +126,7 @@ def _run_model(
     folds: Literal["folds", "scene_folds"],
     include_seen: bool,
     speed: Speed,
+    grid: int,
 ) -> Scores:
     from greycard.cli.terminal import bar
     from greycard.evaluation import evaluate
@@ -134,6 +140,7 @@ def _run_model(
             folds=folds,
             include_seen=include_seen,
             speed=speed,
+            grid=grid,
             progress=lambda: progress.advance(task),
         )
 
