@@ -20,6 +20,7 @@ from greycard.datasets.packed import Packed
 from greycard.illuminant import unit
 from greycard.likelihood import SHAPES, Network
 from greycard.model_file import Model, TrainingImages
+from greycard.thumbnail import log_image
 
 
 def _folder(variable: str) -> Path:
@@ -55,6 +56,14 @@ def run(monkeypatch, capsys):
         return code, out, err
 
     return start
+
+
+@pytest.fixture
+def image():
+    """The log image of a made-up thumbnail with a masked corner."""
+    cells = np.random.default_rng(2).uniform(0.05, 1, (64, 64, 3))
+    cells[:5, 20:30] = 0
+    return log_image(cells)
 
 
 @pytest.fixture
@@ -121,6 +130,17 @@ def write_dng(path: Path, stored, *, pattern: str = "RGGB", tags=None) -> Path:
     kind = "cfa" if stored.ndim == 2 else "linear_raw"
     tifffile.imwrite(path, stored, photometric=kind, metadata=None, extratags=extra)
     return path
+
+
+def two_matrices(tungsten, daylight) -> dict[int, tuple]:
+    """Tags of a DNG with a matrix (3, 3) for lamps (A) and one for daylight (D65), and an as-shot white."""
+    return {
+        50721: (10, 9, fractions(tungsten)),
+        50722: (10, 9, fractions(daylight)),
+        50728: (5, 3, fractions([0.5, 1, 0.7])),
+        50778: (3, 1, 17),
+        50779: (3, 1, 21),
+    }
 
 
 def change_tags(path: Path, values: dict[int, int]) -> Path:

@@ -15,14 +15,6 @@ from greycard.posterior import posterior
 EVERYTHING = Effort(coarse_candidates=10**6, coarse_cells=10**6, fine_candidates=3, fine_cells=10**6)
 
 
-@pytest.fixture
-def image():
-    generator = np.random.default_rng(2)
-    cells = generator.uniform(0.05, 1, (64, 64, 3))
-    cells[:5, 20:30] = 0
-    return thumbnail.log_image(cells)
-
-
 def some_candidates(count, seed=0):
     return unit(np.random.default_rng(seed).uniform(0.2, 1, (count, 3)))
 

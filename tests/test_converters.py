@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tifffile
 
-from conftest import fractions, write_dng
+from conftest import two_matrices, write_dng
 from greycard import encoding, raw, sidecars
 from greycard.illuminant import angular_error, unit
 from greycard.sidecars import Balance
@@ -30,13 +30,7 @@ def grey(request, tmp_path):
         return path, unit(pixels.mean(axis=(0, 1))), (914 / 1156, 798 / 1734)
     light = unit({"warm": [0.8, 0.7, 0.25], "green": [0.45, 0.9, 0.5], "shade": [0.4, 0.75, 0.7]}[request.param])
     period = np.array([[light[0], light[1]], [light[1], light[2]]]) * 0.3 * 4095
-    tags = {
-        50721: (10, 9, fractions(TUNGSTEN)),
-        50722: (10, 9, fractions(DAYLIGHT)),
-        50728: (5, 3, fractions([0.5, 1, 0.7])),
-        50778: (3, 1, 17),
-        50779: (3, 1, 21),
-    }
+    tags = two_matrices(TUNGSTEN, DAYLIGHT)
     return write_dng(tmp_path / "a.dng", np.tile(period, (100, 150)).astype(np.uint16), tags=tags), light, (0.5, 0.5)
 
 

@@ -6,14 +6,6 @@ from greycard import likelihood, thumbnail
 from greycard.illuminant import unit
 
 
-@pytest.fixture
-def image():
-    generator = np.random.default_rng(2)
-    cells = generator.uniform(0.05, 1, (64, 64, 3))
-    cells[:5, 20:30] = 0
-    return thumbnail.log_image(cells)
-
-
 def test_the_network_has_the_papers_size():
     network = random_network()
     assert network.trainable_weights == 22_849

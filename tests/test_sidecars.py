@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import fractions, write_dng
+from conftest import two_matrices, write_dng
 from greycard import GreycardError, sidecars
 from greycard.camera import ColourMatrices
 from greycard.illuminant import angular_error, colour_science, gains, unit
@@ -36,13 +36,7 @@ LIGHT = seen(3200, 0.004)
 
 @pytest.fixture
 def picture(tmp_path):
-    tags = {
-        50721: (10, 9, fractions(TUNGSTEN)),
-        50722: (10, 9, fractions(DAYLIGHT)),
-        50728: (5, 3, fractions([0.5, 1, 0.7])),
-        50778: (3, 1, 17),
-        50779: (3, 1, 21),
-    }
+    tags = two_matrices(TUNGSTEN, DAYLIGHT)
     return write_dng(tmp_path / "Höhle 1.dng", np.full((64, 80), 900, np.uint16), tags=tags)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from greycard.cli.estimate import Group
+from greycard.cli.pictures import Camera, Group, ModelName, Region, Workers
 
 if TYPE_CHECKING:
     from greycard.illuminant import Array
@@ -40,21 +40,19 @@ def command(
         bool, typer.Option("--sheet", help="Also NAME-sheet.jpg: before and after, side by side.")
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace pictures that are there already.")] = False,
-    camera: Annotated[str | None, typer.Option(help="The camera; by default what the file says.")] = None,
-    model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
+    camera: Camera = None,
+    model: ModelName = None,
     black: Annotated[float, typer.Option(help="Stored value of no light (not for RAW files).")] = 0.0,
     white: Annotated[float | None, typer.Option(help="Stored value of saturation (not for RAW files).")] = None,
-    region: Annotated[
-        str | None, typer.Option(help="Judge the light by this part only: left,top,right,bottom as fractions.")
-    ] = None,
+    region: Region = None,
     group: Group = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    workers: Workers = None,
 ) -> None:
     """Render pictures with the white balance that greycard finds.
 
     Exits with 1 if any file failed; the others are rendered all the same. The originals are only read.
     """
-    from greycard.cli.estimate import estimate_one, estimates, read_region, together
+    from greycard.cli.pictures import estimate_one, estimates, read_region, together
     from greycard.cli.terminal import bar
     from greycard.errors import GreycardError
     from greycard.estimator import load
@@ -136,7 +134,7 @@ def _balance(
 ) -> list[str]:
     """Render one picture, and tell what a user should know of it; done in a process of its own."""
     from greycard import metadata, photo, picture_file, render
-    from greycard.cli.estimate import loaded
+    from greycard.cli.pictures import loaded
     from greycard.errors import GreycardError
 
     for target in (job.target, _sheet_of(job.target)) if sheet else (job.target,):
@@ -146,8 +144,7 @@ def _balance(
     warnings = list(job.warnings)
     light = job.light
     if light is None:
-        part = photo.crop(picture, region) if region else picture
-        estimate = loaded(model).estimate_photo(part, camera)
+        estimate = loaded(model).estimate_photo(picture, camera, region=region)
         light, warnings = estimate.illuminant, list(estimate.warnings)
     scene = render.Scene.of(picture, camera, light)
     if scene.to_srgb is None:

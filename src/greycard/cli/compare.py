@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from greycard.cli.pictures import ModelName, Workers
+
 if TYPE_CHECKING:
     from greycard.estimator import Estimate
     from greycard.illuminant import Array
@@ -20,8 +22,8 @@ def command(
     program: Annotated[
         str | None, typer.Option("--for", help="rawtherapee, darktable or adobe; by default whichever there is.")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    model: ModelName = None,
+    workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each camera a line.")] = False,
 ) -> None:
     """Compare estimates with the white balance in your sidecars: degrees, mired and tint, for each camera.
@@ -29,7 +31,7 @@ def command(
     A file without a sidecar, or with the camera's own balance in it, is left out.
     """
     from greycard import sidecars
-    from greycard.cli.estimate import estimate_one, estimates
+    from greycard.cli.pictures import estimate_one, estimates
     from greycard.errors import GreycardError
 
     chosen = sidecars.check(program) if program else None

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from greycard.cli.pictures import ModelName
+
 if TYPE_CHECKING:
     from greycard.estimator import Estimate
     from greycard.photo import Photo
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 def command(
     files: Annotated[list[Path], typer.Argument(help="RAW files, or linear pictures.")],
-    model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
+    model: ModelName = None,
 ) -> None:
     """Examine files before they are estimated. Exits with 1 if any cannot be used."""
     import sys
@@ -36,7 +38,7 @@ def command(
 def _examine(path: Path, *, model: str | None) -> list[tuple[str, str]]:
     """The lines about one file, each a label and a text; done in a process of its own."""
     from greycard import photo
-    from greycard.cli.estimate import loaded
+    from greycard.cli.pictures import loaded
 
     picture = photo.read(path)
     return [*_file(picture), *_answer(loaded(model).estimate_photo(picture))]

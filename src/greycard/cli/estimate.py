@@ -5,35 +5,42 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+from greycard.cli.pictures import (
+    Camera,
+    Group,
+    ModelName,
+    Region,
+    Workers,
+    answered,
+    estimate_one,
+    estimates,
+    loaded,
+    read_region,
+    together,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from greycard.baselines.estimator import BaselineEstimator
     from greycard.candidates import CandidateSet
-    from greycard.coarse_to_fine import Speed
+    from greycard.cli.pictures import Answer
     from greycard.estimator import Estimate, Estimator
     from greycard.illuminant import Array
 
-    Answer = tuple[str, Estimate | str]  # a file's name, and its estimate or why it has none
-
 Files = Annotated[list[Path], typer.Argument(help="RAW files; linear 16-bit PNG or TIFF, NPY; or packed .npz.")]
-
-Group = Annotated[
-    str | None,
-    typer.Option(help="One balance for pictures of one light: burst, folder or gap:SECONDS; split where it changes."),
-]
 
 
 def command(
     files: Files,
-    camera: Annotated[str | None, typer.Option(help="The camera; by default what the file says.")] = None,
-    model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
+    camera: Camera = None,
+    model: ModelName = None,
     method: Annotated[
         str | None, typer.Option(help="Use this baseline instead of a model; or module:Class of your own.")
     ] = None,
@@ -52,10 +59,7 @@ def command(
         float | None, typer.Option(help="Stored value of saturation, or inf; default 65535, for floats 1.")
     ] = None,
     assume_srgb: Annotated[bool, typer.Option("--assume-srgb", help="Undo an sRGB curve first.")] = False,
-    region: Annotated[
-        str | None,
-        typer.Option(help="Look at this part only: left,top,right,bottom as fractions of the frame, unrotated."),
-    ] = None,
+    region: Region = None,
     as_shot: Annotated[
         bool, typer.Option("--as-shot", help="Compare with the white that the camera chose (RAW files).")
     ] = False,
@@ -74,7 +78,7 @@ def command(
         Literal["exact", "default", "live"], typer.Option(help="How much of a picture is looked at.")
     ] = "default",
     group: Group = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """Estimate the colour of the light in pictures.
@@ -141,89 +145,6 @@ def _baseline(method: str, fit_on: list[Path] | None) -> BaselineEstimator:
     return BaselineEstimator(found, method)
 
 
-def estimate_one(
-    path: Path,
-    *,
-    model: str | None,
-    baseline: BaselineEstimator | None = None,
-    speed: Speed = "default",
-    cameras: tuple[Path, ...] = (),
-    dump: dict[str, Any] | None = None,
-    **options: Any,
-) -> Estimate:
-    """One picture; in a process of its own where there are several, or where LibRaw decodes it."""
-    estimator = baseline or loaded(model, speed, cameras)
-    if dump is None:
-        return estimator.estimate(path, **options)
-    from greycard.errors import GreycardError
-    from greycard.raw import from_dump
-
-    if options.pop("assume_srgb"):
-        raise GreycardError("--assume-srgb: a sensor dump is linear")
-    picture = from_dump(path, black=options.pop("black"), white=options.pop("white"), **dump)
-    return estimator.estimate_photo(picture, **options)
-
-
-@cache
-def loaded(model: str | None, speed: Speed = "default", cameras: tuple[Path, ...] = ()) -> Estimator:
-    """The estimator with a model, a speed and camera files; loaded once in a process."""
-    from greycard.estimator import load
-
-    return load(model, speed, camera_files=cameras)
-
-
-def estimates(task: Callable[[Path], Estimate], paths: list[Path], workers: int | None) -> Iterator[Answer]:
-    """Every picture with its estimate or why there is none, in the order given."""
-    from greycard.cli.terminal import bar
-    from greycard.raw import SUFFIXES
-    from greycard.workers import Failure, each
-
-    if len(paths) == 1 and paths[0].suffix.lower() not in SUFFIXES:
-        yield _answer(str(paths[0]), partial(task, paths[0]))
-        return
-    done: dict[int, Estimate | Failure] = {}
-    following = 0
-    with bar() as progress:
-        count = progress.add_task("estimating", total=len(paths))
-        for index, answer in each(task, paths, workers=workers):
-            progress.advance(count)
-            done[index] = answer
-            while following in done:
-                path, found = paths[following], done.pop(following)
-                following += 1
-                yield str(path), found.about(path) if isinstance(found, Failure) else found
-
-
-def together(answers: Iterator[Answer], rule: str | None) -> Iterator[Answer]:
-    """The same answers, with one light for those of a group, where there is a rule for groups."""
-    if rule is None:
-        yield from answers
-        return
-    from greycard import metadata, series
-
-    series.grouped([], rule, [])  # a rule that makes no sense is told before the work
-    everything = list(answers)
-    good = [index for index, (_, answer) in enumerate(everything) if not isinstance(answer, str)]
-    paths = [Path(everything[index][0]) for index in good]
-    found: dict[int, Estimate] = {}
-    for group in series.grouped(paths, rule, [metadata.read(path).taken for path in paths]):
-        members = [good[place] for place in group]
-        of_group = [answer for index in members if not isinstance(answer := everything[index][1], str)]
-        found.update(zip(members, series.balanced_together(of_group), strict=True))
-    for index, (name, answer) in enumerate(everything):
-        yield name, found.get(index, answer)
-
-
-def _answer(name: str, estimate: Callable[[], Estimate]) -> Answer:
-    """A name with its estimate, or with the reason why there is none."""
-    from greycard.errors import GreycardError
-
-    try:
-        return name, estimate()
-    except GreycardError as error:
-        return name, str(error)
-
-
 def _packed(
     estimator: Estimator | BaselineEstimator,
     path: Path,
@@ -246,7 +167,7 @@ def _packed(
     for image, name, named in zip(data.images, data.names, data.cameras, strict=True):
         label = f"{path}:{name}"
         options: dict[str, Any] = {"camera_of_file": str(named), "name": label, **own}
-        yield _answer(label, partial(estimator.estimate_thumbnail, image, camera, **options))
+        yield answered(label, partial(estimator.estimate_thumbnail, image, camera, **options))
 
 
 def _print_json(answers: Iterator[Answer]) -> int:
@@ -303,17 +224,6 @@ def _as_shot(answer: Estimate) -> str:
         return "not told"
     red, _, blue = gains(answer.as_shot).tolist()
     return f"{red:.3f}, {blue:.3f}\n{float(angular_error(answer.as_shot, answer.illuminant)):.1f} degrees away"
-
-
-def read_region(text: str) -> tuple[float, float, float, float]:
-    """Left, top, right, bottom as fractions, as --region gives them."""
-    from greycard.errors import GreycardError
-
-    try:
-        left, top, right, bottom = (float(word) for word in text.split(","))
-    except ValueError as error:
-        raise GreycardError(f"--region: expected left,top,right,bottom as fractions, got {text!r}") from error
-    return left, top, right, bottom
 
 
 def _read_dump(text: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from greycard.cli.estimate import Group
+from greycard.cli.pictures import Camera, Group, ModelName, Region, Workers
 
 if TYPE_CHECKING:
     from greycard.estimator import Estimate
@@ -24,20 +24,18 @@ def command(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a white balance that a sidecar has already.")
     ] = False,
-    camera: Annotated[str | None, typer.Option(help="The camera; by default what the file says.")] = None,
-    model: Annotated[str | None, typer.Option(help="A model's name or file; by default the bundled one.")] = None,
-    region: Annotated[
-        str | None, typer.Option(help="Judge the light by this part only: left,top,right,bottom as fractions.")
-    ] = None,
+    camera: Camera = None,
+    model: ModelName = None,
+    region: Region = None,
     group: Group = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    workers: Workers = None,
 ) -> None:
     """Write sidecars with the white balance that greycard finds.
 
     Everything else in a sidecar that is there already is kept. Exits with 1 if any file failed.
     """
     from greycard import sidecars
-    from greycard.cli.estimate import estimates, read_region, together
+    from greycard.cli.pictures import estimates, read_region, together
     from greycard.estimator import load
 
     chosen = sidecars.check(program)
@@ -55,7 +53,7 @@ def command(
 
 def _estimate(path: Path, *, model: str | None, **options: Any) -> Estimate:
     """The light of a RAW file, in a process of its own."""
-    from greycard.cli.estimate import loaded
+    from greycard.cli.pictures import loaded
     from greycard.errors import GreycardError
     from greycard.raw import SUFFIXES
 
