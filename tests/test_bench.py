@@ -25,8 +25,9 @@ def test_all_evaluations_of_the_network_agree(tmp_path):
 def test_latencies_are_medians_of_turns():
     turns = []
     timed = {"a": lambda cells: turns.append("a"), "b": lambda cells: turns.append("b")}
-    found = bench.latencies(timed, [np.ones(3)], repeats=4)
-    assert turns == ["a", "b"] * 6  # once to fill caches, once to see which are slow, and four turns
+    found = bench.latencies(timed, [np.ones(3)], repeats=10)
+    # Once to fill caches, once to see which are slow, and two turns.
+    assert "".join(turns) == "abab" + 2 * "aaaaabbbbb"
     assert found.keys() == {"a", "b"}
     assert all(value >= 0 for value in found.values())
 
@@ -37,6 +38,13 @@ def test_accuracy_tells_seen_images_and_compares_with_exact(untrained_model, mak
     assert found["seen"] is False
     assert found["cost"].keys() == {"default", "live", "32x32", "16x12"}
     assert found["deviation"]["default"]["mean"] <= found["deviation"]["default"]["max"]
+
+
+def test_the_trade_off_comes_closer_to_exact_with_more_cells(untrained_model, make_packed):
+    found = bench.trade_off(untrained_model, make_packed(12, content="distinct"), 4)
+    assert len(found) == len(bench.LAST_CANDIDATES) * len(bench.CELL_COUNTS)
+    most = [one["from_exact"] for one in found if one["candidates"] == max(bench.LAST_CANDIDATES)]
+    assert most[-1] < most[0]
 
 
 def test_a_coarser_thumbnail_averages_valid_cells_and_keeps_the_mean():

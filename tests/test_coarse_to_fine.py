@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from conftest import random_network
 from greycard import coarse_to_fine, likelihood, model_file, thumbnail
 from greycard.candidates import CandidateSet, from_colour_matrix
-from greycard.coarse_to_fine import EFFORTS, Effort, Scorer
+from greycard.coarse_to_fine import EFFORTS, Scorer, Step
 from greycard.datasets import packed
 from greycard.errors import GreycardError
 from greycard.illuminant import angular_error, unit
 from greycard.posterior import posterior
 
-EVERYTHING = Effort(coarse_candidates=10**6, coarse_cells=10**6, fine_candidates=3, fine_cells=10**6)
+EVERYTHING = (Step(10**6, 10**6), Step(3, 10**6))
 
 
 def some_candidates(count, seed=0):
@@ -27,7 +27,7 @@ def test_exact_is_the_plain_evaluation(image):
     )
 
 
-def test_with_all_cells_and_candidates_in_the_coarse_step_nothing_is_lost(image):
+def test_with_all_cells_and_candidates_in_the_first_step_nothing_is_lost(image):
     network, candidates = random_network(), CandidateSet(some_candidates(12))
     np.testing.assert_allclose(
         Scorer(network, candidates, EVERYTHING).log_likelihoods(image),
@@ -53,9 +53,9 @@ def test_any_number_of_candidates_has_a_score_each(image, count, speed):
         np.repeat([[0.4, 0.8, 0.5], [0.5, 0.7, 0.4]], 30, axis=0),  # two, many times
     ],
 )
-def test_candidates_that_leave_the_spline_open_still_get_the_scores_of_their_equals(image, ratios):
+def test_candidates_on_a_line_or_many_times_still_get_the_scores_of_their_equals(image, ratios):
     network, candidates = random_network(), CandidateSet(unit(ratios))
-    effort = Effort(48, 10**6, 8, 10**6)
+    effort = (Step(48, 10**6), Step(8, 10**6))
     np.testing.assert_allclose(
         Scorer(network, candidates, effort).log_likelihoods(image),
         likelihood.log_likelihoods(network, image, candidates.illuminants),
@@ -68,7 +68,7 @@ def test_the_prior_decides_where_to_look_closely(image):
     network, illuminants = random_network(), some_candidates(100)
     bias = np.full(100, -40.0, np.float32)
     bias[17] = 40.0
-    effort = Effort(20, 8, 4, 10**6)
+    effort = (Step(20, 8), Step(8, 64), Step(4, 10**6))
     scores = Scorer(network, CandidateSet(illuminants, bias=bias), effort).log_likelihoods(image)
     alone = likelihood.log_likelihoods(network, image, illuminants[17:18])[0]
     assert scores[17] == pytest.approx(alone, abs=1e-4)
@@ -83,25 +83,35 @@ def test_only_cells_that_count_are_chosen_and_each_once(rows, columns, most, see
     assert counted.reshape(-1)[chosen].all()
 
 
-@pytest.mark.parametrize("most", [64, 448, 896])
+@pytest.mark.parametrize("most", [64, 300, 1024])
 def test_cells_are_spread_over_the_picture(most):
     chosen = coarse_to_fine.spread_cells(np.ones((64, 64), dtype=bool), most)
     in_each_part = np.histogram2d(chosen // 64, chosen % 64, bins=4)[0]
-    assert in_each_part.min() >= 0.75 * most / 16
-    assert in_each_part.max() <= 1.25 * most / 16
+    assert in_each_part.min() >= 0.7 * most / 16
+    assert in_each_part.max() <= 1.3 * most / 16
 
 
-@given(seed=st.integers(0, 99), count=st.integers(4, 30))
+@given(seed=st.integers(0, 99), count=st.integers(1, 30))
 @settings(max_examples=30, deadline=None)
-def test_the_spline_keeps_values_at_its_nodes_and_planes_everywhere(seed, count):
+def test_interpolation_keeps_values_at_its_nodes_and_constants_everywhere(seed, count):
     generator = np.random.default_rng(seed)
     places = generator.normal(size=(60, 2))
-    nodes = coarse_to_fine._well_spread(places, np.ones(60), count)
-    matrix = coarse_to_fine._spline(places, nodes)
+    nodes, apart = coarse_to_fine._well_spread(places, np.ones(60), count)
+    matrix = coarse_to_fine._interpolation(nodes, apart)
     values = generator.normal(size=count)
-    np.testing.assert_allclose((matrix @ values)[nodes], values, atol=1e-3)
-    plane = 3 + places @ [2.0, -1.0]
-    np.testing.assert_allclose(matrix @ plane[nodes], plane, atol=1e-3)
+    np.testing.assert_allclose((matrix @ values)[nodes], values, atol=0.02)
+    np.testing.assert_allclose(matrix @ np.full(count, 3.0), 3.0, atol=0.04)
+
+
+def test_interpolation_follows_a_smooth_surface_and_does_not_run_away_far_from_it():
+    near = np.random.default_rng(0).normal(size=(200, 2))
+    places = np.concatenate([near, [[40.0, 40.0]]])
+    surface = np.sin(near[:, 0]) + 0.5 * near[:, 1]
+    weights = np.append(np.ones(200), 0.0)
+    nodes, apart = coarse_to_fine._well_spread(places, weights, 40)
+    found = coarse_to_fine._interpolation(nodes, apart) @ surface[nodes]
+    assert np.abs(found[:200] - surface).mean() < 0.05
+    assert surface.min() < found[200] < surface.max()
 
 
 def test_an_unknown_speed_is_refused():
@@ -121,7 +131,7 @@ def test_real_pictures_are_answered_nearly_as_exactly(data_folder):
 
     exact = estimates("exact")
     assert 0 < angular_error(estimates("default"), exact).mean() < 0.15
-    assert 0 < angular_error(estimates("live"), exact).mean() < 0.3
+    assert 0 < angular_error(estimates("live"), exact).mean() < 0.4
 
 
 def test_a_band_from_a_colour_matrix_reaches_far_and_is_still_followed(data_folder):

@@ -15,6 +15,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from greycard import thumbnail
 from greycard.candidates import CandidateSet
-from greycard.coarse_to_fine import EFFORTS, Effort, Scorer
+from greycard.coarse_to_fine import EFFORTS, Effort, Scorer, Step
 from greycard.datasets.packed import Packed
 from greycard.errors import GreycardError
 from greycard.estimator import Estimator
@@ -37,8 +38,12 @@ Method = Callable[[NDArray[Any]], Array]
 """Thumbnail (64, 64, 3) -> illuminant (3,)."""
 CANDIDATE_COUNTS = (5, 25, 120, 300, 1000)
 CELL_COUNTS = (64, 128, 256, 512, 1024, 2048)
+LAST_CANDIDATES = (2, 4, 8)
 GRIDS = ((32, 32), (12, 16))
 """Rows and columns of cells, coarser than a thumbnail: what the statistics of a camera's image processor give."""
+
+_IN_A_ROW = 5
+"""Pictures that a method is timed on before the next method has its turn."""
 
 
 def measure(
@@ -67,7 +72,7 @@ def measure(
             repeats,
         )
         with_cells = latencies(
-            {str(cells): of_effort(model, candidates, Effort(48, 64, 8, cells)) for cells in CELL_COUNTS},
+            {str(cells): of_effort(model, candidates, closing_with(4, cells)) for cells in CELL_COUNTS},
             thumbnails,
             repeats,
         )
@@ -78,7 +83,7 @@ def measure(
             speed: latency["literal"] / latency[speed] for speed in ("default", "live") if "literal" in latency
         },
         "latency_ms_by_candidates": with_candidates,
-        "latency_ms_by_fine_cells": with_cells,
+        "latency_ms_by_cells": with_cells,
         "throughput": throughput(model, candidates, thumbnails),
         "peak_megabytes": {speed: peak_megabytes(model, candidates, speed, thumbnails[0]) for speed in EFFORTS},
         "accuracy_cost_degrees": {},
@@ -88,6 +93,10 @@ def measure(
     for one in data:
         say(f"accuracy on {one.datasets[0]}")
         figures = _with_accuracy(figures, accuracy(model, one, images), str(one.datasets[0]))
+    if data:
+        say("accuracy against time")
+        with one_thread():
+            figures["trade_off"] = trade_off(model, data[0], images)
     return figures
 
 
@@ -111,15 +120,18 @@ def one_thread() -> Iterator[None]:
 def latencies(
     timed: Mapping[str, Method], thumbnails: Sequence[NDArray[Any]], repeats: int, slow: float = 0.1
 ) -> dict[str, float]:
-    """Median milliseconds of each method; they take turns, those that need over `slow` seconds every fifth time."""
+    """Median milliseconds of each method. They take turns, several pictures each as in a stream of them.
+
+    Those that need over `slow` seconds have one picture a turn.
+    """
     for method in timed.values():
         method(thumbnails[0])  # fills caches
     first = {name: _seconds(method, thumbnails[0]) for name, method in timed.items()}
     times: dict[str, list[float]] = {name: [] for name in timed}
-    for turn in range(repeats):
+    for turn in range(0, repeats, _IN_A_ROW):
         for name, method in timed.items():
-            if first[name] < slow or turn % 5 == 0:
-                times[name].append(_seconds(method, thumbnails[turn % len(thumbnails)]))
+            for number in range(turn, turn + (_IN_A_ROW if first[name] < slow else 1)):
+                times[name].append(_seconds(method, thumbnails[number % len(thumbnails)]))
     return {name: 1000 * statistics.median(values) for name, values in times.items()}
 
 
@@ -150,6 +162,12 @@ def of_effort(model: Model, candidates: CandidateSet, effort: Effort | None = EF
         return posterior(scores, candidates.illuminants, candidates.gain, candidates.bias).mean()
 
     return estimate
+
+
+def closing_with(candidates: int, cells: int) -> Effort:
+    """The default effort with another last step."""
+    first, second, _ = EFFORTS["default"] or ()
+    return (first, second, Step(candidates, cells))
 
 
 def gray_world(cells: NDArray[Any]) -> Array:
@@ -186,27 +204,15 @@ def accuracy(model: Model, data: Packed, images: int) -> dict[str, Any]:
     """Errors of each speed beside `exact`, on images that the model was not trained on.
 
     Where it was trained on all of them, only the deviation from `exact` is meant seriously: `seen` tells.
-    Candidates come from the labels of the other folds, or from the colour matrix where there are no folds.
     """
-    known = seen(data, model.trained_on)
-    scored = data if known.all() else data.where(~known)
-    part = scored.where(np.isin(np.arange(len(scored)), np.linspace(0, len(scored) - 1, images).astype(int)))
-    has_folds = bool(np.all(data.folds >= 0))
-    sets = label_candidates(data, "folds") if has_folds else matrix_candidates(Estimator(model), data, "folds")
-    rows = [
-        (cells, sets[str(camera), int(fold)])
-        for cells, camera, fold in zip(part.images, part.cameras, part.folds, strict=True)
-    ]
-    estimates = {
-        speed: np.array([of_effort(model, chosen, effort)(cells) for cells, chosen in rows])
-        for speed, effort in EFFORTS.items()
-    }
+    part, rows = _rows(model, data, images)
+    estimates = {speed: _estimates(model, rows, effort) for speed, effort in EFFORTS.items()}
     by_grid = {f"{across}x{down}": _on_grid(model, rows, down, across) for down, across in GRIDS}
     errors = {key: angular_error(value, part.illuminants) for key, value in (estimates | by_grid).items()}
     exact = {"mean": float(errors["exact"].mean()), "median": float(np.median(errors["exact"]))}
     return {
         "images": len(part),
-        "seen": bool(known.all()),
+        "seen": bool(seen(part, model.trained_on).all()),
         "exact": exact,
         "cost": {
             key: {"mean": float(value.mean()) - exact["mean"], "median": float(np.median(value)) - exact["median"]}
@@ -219,21 +225,64 @@ def accuracy(model: Model, data: Packed, images: int) -> dict[str, Any]:
     }
 
 
+def trade_off(model: Model, data: Packed, images: int) -> list[dict[str, float]]:
+    """What the last step costs and gives, for numbers of candidates and cells: milliseconds, degrees from `exact`."""
+    rows = _rows(model, data, images)[1]
+    exact = _estimates(model, rows, None)
+    found = []
+    for candidates in LAST_CANDIDATES:
+        for cells in CELL_COUNTS:
+            effort = closing_with(candidates, cells)
+            start = time.perf_counter()
+            estimates = _estimates(model, rows, effort)
+            milliseconds = 1000 * (time.perf_counter() - start) / len(rows)
+            apart = float(angular_error(estimates, exact).mean())
+            found.append({"candidates": candidates, "cells": cells, "ms": milliseconds, "from_exact": apart})
+    return found
+
+
+def _rows(model: Model, data: Packed, images: int) -> tuple[Packed, list[tuple[NDArray[Any], CandidateSet]]]:
+    """Up to `images` of the data, evenly spaced, not trained on where there are such; each with its candidates.
+
+    Candidates come from the labels of the other folds, or from the colour matrix where there are no folds.
+    """
+    known = seen(data, model.trained_on)
+    scored = data if known.all() else data.where(~known)
+    part = scored.where(np.isin(np.arange(len(scored)), np.linspace(0, len(scored) - 1, images).astype(int)))
+    has_folds = bool(np.all(data.folds >= 0))
+    sets = label_candidates(data, "folds") if has_folds else matrix_candidates(Estimator(model), data, "folds")
+    fields = zip(part.images, part.cameras, part.folds, strict=True)
+    return part, [(cells, sets[str(camera), int(fold)]) for cells, camera, fold in fields]
+
+
+def _estimates(model: Model, rows: Sequence[tuple[NDArray[Any], CandidateSet]], effort: Effort | None) -> Array:
+    """(N, 3) estimates of thumbnails, each with its candidates."""
+    of_set = cache(lambda chosen: of_effort(model, chosen, effort))
+    return np.array([of_set(chosen)(cells) for cells, chosen in rows])
+
+
 def plot(figures: Mapping[str, Any]) -> Any:
-    """A figure: milliseconds of each method, and how they grow with candidates and cells."""
+    """A figure: milliseconds of each method, how they grow with candidates and cells, and accuracy against time."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise GreycardError("plots need matplotlib: pip install 'greycard[plot]'") from error
-    figure = Figure(figsize=(10, 3.6), layout="constrained")
-    bars, growth = figure.subplots(1, 2)
+    figure = Figure(figsize=(14 if "trade_off" in figures else 10, 3.6), layout="constrained")
+    bars, growth, *rest = figure.subplots(1, 3 if "trade_off" in figures else 2)
     latency = dict(sorted(figures["latency_ms"].items(), key=lambda item: -item[1]))
     bars.barh(list(latency), list(latency.values()))
     bars.set(xscale="log", xlabel="milliseconds for a thumbnail, one thread")
-    for key, label in (("latency_ms_by_candidates", "candidates"), ("latency_ms_by_fine_cells", "cells, fine step")):
+    for key, label in (("latency_ms_by_candidates", "candidates"), ("latency_ms_by_cells", "cells, last step")):
         growth.plot([int(count) for count in figures[key]], list(figures[key].values()), marker="o", label=label)
     growth.set(xscale="log", yscale="log", xlabel="number", ylabel="milliseconds, default")
     growth.legend()
+    for against_time in rest:
+        for candidates in LAST_CANDIDATES:
+            points = [one for one in figures["trade_off"] if one["candidates"] == candidates]
+            times, degrees = [one["ms"] for one in points], [one["from_exact"] for one in points]
+            against_time.plot(times, degrees, marker="o", label=f"{candidates} candidates in the last step")
+        against_time.set(xscale="log", yscale="log", xlabel="milliseconds", ylabel="degrees from exact, on average")
+        against_time.legend()
     return figure
 
 

@@ -1,19 +1,19 @@
 """Log-likelihoods in milliseconds: a few candidates on many cells instead of all candidates on all cells.
 
 Two facts make this possible. An image is a bag of cells, so some of them estimate the mean over all. And the mean over
-the cells is a smooth function of the candidate, so a spline through some candidates tells it for the others. The
-network's last layers, which are cheap, then run for every candidate: the posterior stays whole.
+the cells is a smooth function of the candidate, so some candidates tell it for the others. The network's last layers,
+which are cheap, then run for every candidate: the posterior stays whole.
 
-1. *Coarse*: candidates spread evenly over the set are evaluated on few cells, the others are interpolated.
-2. *Fine*: a few candidates, spread over where the coarse posterior has its weight, are evaluated on many cells. What
-   that changes is interpolated and added for all candidates.
+1. Many candidates, spread evenly over the set, are evaluated on few cells; the others are interpolated.
+2. Candidates that are ruled out by now keep their score.
+3. Fewer candidates, spread over where the posterior has its weight, are evaluated on more cells. What that changes is
+   smoother still; it is interpolated and added for all that are left. And so on, step by step.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,28 +29,29 @@ Speed = Literal["exact", "default", "live"]
 """exact: all cells and all candidates, the reference. default: hardly different. live: for video and small devices."""
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How many candidates are evaluated on how many cells, in the coarse and in the fine step."""
+class Step(NamedTuple):
+    """How many candidates are evaluated on how many cells."""
 
-    coarse_candidates: int
-    coarse_cells: int
-    fine_candidates: int
-    fine_cells: int
+    candidates: int
+    cells: int
 
+
+Effort = tuple[Step, ...]
+"""Steps from many candidates on few cells to few candidates on many cells."""
 
 EFFORTS: dict[Speed, Effort | None] = {
     "exact": None,
-    "default": Effort(48, 64, 8, 896),
-    "live": Effort(40, 48, 6, 448),
+    "default": (Step(32, 32), Step(8, 160), Step(4, 864)),
+    "live": (Step(24, 24), Step(6, 64), Step(3, 288)),
 }
 """What the speeds mean. docs/speed.md says how the numbers were chosen."""
-
 
 _USUAL = 120
 """Candidates for which the efforts above were chosen; more of them also reach farther."""
 _NEGLIGIBLE = 1e-4
-"""A candidate that is so much less probable than the best one after the coarse step is not looked at again."""
+"""A candidate that is so much less probable than the best one after the first step is not looked at again."""
+_REACH = 1.5
+"""How far from a candidate the means still resemble its own, in units of the set's spread."""
 
 
 class Scorer:
@@ -68,35 +69,39 @@ class Scorer:
             return
         self._shifts = candidate_shifts(network, candidates.illuminants)
         self._places = _places(candidates.illuminants)
-        everywhere = np.ones(len(self._places))
-        self._coarse = _well_spread(self._places, everywhere, effort.coarse_candidates)
-        self._from_coarse = _spline(self._places, self._coarse)
+        self._first, apart = _well_spread(self._places, np.ones(len(self._places)), effort[0].candidates)
+        self._from_first = _interpolation(self._first, apart)
 
     def log_likelihoods(self, image: LogImage) -> Floats:
         """Log-likelihood of the picture under each candidate, up to a constant: (n,)."""
         if self._effort is None:
             return log_likelihoods(self._network, image, self._candidates.illuminants)
-        network, effort = self._network, self._effort
-        features = first_layer(network, image, spread_cells(image.counted, effort.fine_cells))
-        if len(self._shifts) <= effort.fine_candidates:
-            return head(network, pooled(network, features, self._shifts))
+        network, (first, *later) = self._network, self._effort
         # The first of the cells are spread over the picture as well as all of them.
-        few = features[: effort.coarse_cells]
-        means = self._from_coarse @ pooled(network, few, self._shifts[self._coarse])
+        features = first_layer(network, image, spread_cells(image.counted, self._effort[-1].cells))
+        if len(self._shifts) <= later[-1].candidates:
+            return head(network, pooled(network, features, self._shifts))
+        means = self._from_first @ pooled(network, features[: first.cells], self._shifts[self._first])
         coarse = head(network, means)
-        weight = self._probabilities(coarse)
-        # The root lets nodes stand where a little of the weight is, too: they hold the spline at its ends.
-        fine = _well_spread(self._places, np.sqrt(weight), effort.fine_candidates)
-        change = pooled(network, features, self._shifts[fine]) - means[fine]
-        scores = head(network, means + _spline(self._places, fine) @ change)
-        # Far from all nodes a spline tells anything: what the coarse step rules out keeps its score.
-        kept = weight > _NEGLIGIBLE * weight.max()
-        return np.where(kept, scores, coarse + np.mean(scores[kept] - coarse[kept]))
+        weight = self._weight(coarse)
+        kept = np.flatnonzero(weight > _NEGLIGIBLE * weight.max())
+        means, weight, places, shifts = means[kept], weight[kept], self._places[kept], self._shifts[kept]
+        for step in later:
+            # The root lets nodes stand where a little of the weight is, too.
+            nodes, apart = _well_spread(places, np.sqrt(weight), step.candidates)
+            change = pooled(network, features[: step.cells], shifts[nodes]) - means[nodes]
+            means += _interpolation(nodes, apart) @ change
+            scores = head(network, means)
+            weight = self._weight(scores, kept)
+        result: Floats = coarse + np.mean(scores - coarse[kept])
+        result[kept] = scores
+        return result
 
-    def _probabilities(self, scores: Floats) -> Array:
-        """(n,) posterior; gain and prior have their say in where it is worth looking closely."""
+    def _weight(self, scores: Floats, kept: NDArray[np.intp] | slice = slice(None)) -> Array:
+        """(m,) posterior of the candidates `kept`: gain and prior have their say in where to look closely."""
         chosen = self._candidates
-        return posterior(scores, chosen.illuminants, chosen.gain, chosen.bias).probabilities
+        gain, bias = (None if one is None else one[kept] for one in (chosen.gain, chosen.bias))
+        return posterior(scores, chosen.illuminants[kept], gain, bias).probabilities
 
 
 def effort_of(speed: str) -> Effort | None:
@@ -111,7 +116,7 @@ def _widened(effort: Effort | None, count: int) -> Effort | None:
     """The effort for more candidates than usual, such as a band from a colour matrix: more of them are evaluated."""
     if effort is None or count <= _USUAL:
         return effort
-    return replace(effort, coarse_candidates=2 * effort.coarse_candidates, fine_candidates=3 * effort.fine_candidates)
+    return tuple(Step(2 * step.candidates, step.cells) for step in effort)
 
 
 def spread_cells(counted: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
@@ -138,37 +143,35 @@ def _places(illuminants: Array) -> Array:
     return np.asarray((ratios - ratios.mean(axis=0)) / np.maximum(ratios.std(axis=0), 1e-6))
 
 
-def _well_spread(places: Array, weights: Array, count: int) -> NDArray[np.intp]:
-    """Numbers of `count` places: the one of most weight, then always the one that is missed most.
+def _well_spread(places: Array, weights: Array, count: int) -> tuple[NDArray[np.intp], Array]:
+    """Numbers (m,) of `count` places: the one of most weight, then always the one that is missed most.
 
     places: (n, 2); weights: (n,). Missed is what has weight and is far from all that are chosen (squared distance).
+    Also returns (m, n) the squared distances of the chosen ones from all places.
     """
-    chosen = [int(np.argmax(weights))]
-    apart = np.full(len(places), np.inf)
-    for _ in range(min(count, len(places)) - 1):
-        offsets = places - places[chosen[-1]]
-        apart = np.minimum(apart, np.einsum("nk,nk->n", offsets, offsets))
-        chosen.append(int(np.argmax(weights * apart)))
-    return np.array(chosen)
+    count = min(count, len(places))
+    chosen = np.empty(count, dtype=np.intp)
+    apart = np.empty((count, len(places)))
+    missed, nearest = weights, np.full(len(places), np.inf)
+    for turn in range(count):
+        chosen[turn] = missed.argmax()
+        offsets = places - places[chosen[turn]]
+        np.einsum("nk,nk->n", offsets, offsets, out=apart[turn])
+        np.minimum(nearest, apart[turn], out=nearest)
+        missed = weights * nearest
+    return chosen, apart
 
 
-def _spline(places: Array, nodes: NDArray[np.intp]) -> Floats:
-    """(n, m) matrix that sends values at m nodes to values at all places: a cubic spline in the plane (Duchon 1977).
+def _interpolation(nodes: NDArray[np.intp], apart: Array) -> Floats:
+    """(n, m) matrix that sends values at m nodes to values at all n places.
 
-    places: (n, 2); nodes: (m,) numbers of places. A plane plus the cube of the distance from every node.
+    nodes: (m,) numbers of places; apart: (m, n) their squared distances from all places. Kriging (Matheron 1963) with
+    Matern's covariance of order 3/2, about a constant that is not known: between nodes a smooth surface, far from all
+    of them a constant, where a polynomial would run away.
     """
-    at_nodes = places[nodes]
-    count = len(nodes)
-    system = np.zeros((count + 3, count + 3))
-    system[:count] = _spline_terms(at_nodes, at_nodes)
-    system[count:, :count] = system[:count, count:].T
-    # Least squares: candidates on a line, or the same one twice, leave the plane or a term open.
-    solution = np.linalg.lstsq(system, np.eye(count + 3, count), rcond=1e-9)[0]
-    return np.asarray(_spline_terms(places, at_nodes) @ solution, dtype=np.float32)
-
-
-def _spline_terms(places: Array, nodes: Array) -> Array:
-    """(n, m + 3) cubes of the distances from the nodes (m, 2), then 1, x and y."""
-    offsets = places[:, None] - nodes
-    distances = np.sqrt(np.einsum("nmk,nmk->nm", offsets, offsets))
-    return np.column_stack([distances**3, np.ones(len(places)), places])
+    distances = np.sqrt(apart * (3 / _REACH**2))
+    alike = 100 + (1 + distances) * np.exp(-distances)
+    system = alike[:, nodes]
+    # The same candidate twice would have no solution.
+    system[np.diag_indices(len(nodes))] += 1e-4
+    return np.asarray(np.linalg.solve(system, alike).T, dtype=np.float32)

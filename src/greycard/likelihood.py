@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass, fields
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from greycard.thumbnail import LogImage
 
 Floats = NDArray[np.float32]
 
-_ROWS = 512
+_ROWS = 576
 """Cells, each under one candidate, evaluated at a time: their activations stay in a core's second-level cache."""
 
 
@@ -89,11 +90,22 @@ def first_layer(network: Network, image: LogImage, cells: NDArray[np.intp]) -> F
     padded[1:-1, 1:-1] = image.values
     padded[0, 1:-1], padded[-1, 1:-1] = image.values[0], image.values[-1]
     padded[:, 0], padded[:, -1] = padded[:, 1], padded[:, -2]
-    # The three neighbours in a row lie beside each other: nine numbers from the left one on.
-    corners = 3 * (cells + 2 * (cells // columns))[:, None] + 3 * (columns + 2) * np.arange(3)
-    runs = np.lib.stride_tricks.sliding_window_view(padded.reshape(-1), 9)
-    patches = runs[corners].reshape(-1, 27)
-    return np.asarray(patches @ network.convolution_weight.reshape(27, -1) + network.convolution_bias)
+    features = np.empty((len(cells), network.convolution_bias.size), dtype=np.float32)
+    kernels = network.convolution_weight.reshape(27, -1)
+    for start in range(0, len(cells), _ROWS):
+        some = cells[start : start + _ROWS]
+        # All places are inside; "clip" only lets NumPy write to the buffers at once.
+        places = _patch_places(rows, columns).take(some, 0, out=_buffers.places[: len(some)], mode="clip")
+        patches = padded.reshape(-1).take(places, out=_buffers.patches[: len(some)], mode="clip")
+        np.matmul(patches, kernels, out=features[start : start + _ROWS])
+    return np.add(features, network.convolution_bias, out=features)
+
+
+@cache
+def _patch_places(rows: int, columns: int) -> NDArray[np.intp]:
+    """(rows * columns, 27): where the neighbourhood of each cell lies in the padded image, counted number by number."""
+    y, x, down, across, colour = np.ogrid[:rows, :columns, :3, :3, :3]
+    return np.asarray(3 * ((y + down) * (columns + 2) + x + across) + colour).reshape(rows * columns, 27)
 
 
 def candidate_shifts(network: Network, candidates: Array) -> Floats:
@@ -111,15 +123,16 @@ def pooled(network: Network, features: Floats, shifts: Floats) -> Floats:
     small thresholds have small rounding errors, which would be those of every cell and not average out.
     """
     centre = shifts.mean(axis=0)
-    features, shifts = features - centre, shifts - centre
+    shifts = shifts - centre
     thresholds1 = shifts @ network.cell1_weight - network.cell1_bias
     thresholds2 = thresholds1 @ network.cell2_weight - network.cell2_bias
     sums = np.zeros((len(shifts), network.cell2_bias.size), dtype=np.float64)
     for start in range(0, len(features), _ROWS):
-        block = features[start : start + _ROWS]
+        some_features = features[start : start + _ROWS]
+        block = np.subtract(some_features, centre, out=_buffers.block[: len(some_features)])
         cells, at_once = len(block), max(1, _ROWS // len(block))
         # Short sums in single precision, their sums in double: a long one would lose digits.
-        short = math.gcd(cells, 32)
+        short = cells if cells < 32 else math.gcd(cells, 32)
         ones = np.ones(short, dtype=np.float32)
         for first in range(0, len(shifts), at_once):
             some = slice(first, first + at_once)
@@ -139,18 +152,28 @@ def pooled(network: Network, features: Floats, shifts: Floats) -> Floats:
 
 def head(network: Network, means: Floats) -> Floats:
     """(n,) log-likelihoods from the means (n, 128) over the cells."""
-    hidden = np.maximum(means @ network.dense1_weight + network.dense1_bias, 0)
-    hidden = np.maximum(hidden @ network.dense2_weight + network.dense2_bias, 0)
-    return np.asarray((hidden @ network.dense3_weight + network.dense3_bias)[:, 0])
+    hidden = _dense(means, network.dense1_weight, network.dense1_bias)
+    hidden = _dense(hidden, network.dense2_weight, network.dense2_bias)
+    return np.asarray(hidden @ network.dense3_weight[:, 0] + network.dense3_bias)
+
+
+def _dense(values: Floats, weight: Floats, bias: Floats) -> Floats:
+    """(n, outputs) of a layer with its ReLU, of values (n, inputs)."""
+    result: Floats = values @ weight
+    result += bias
+    return np.maximum(result, 0, out=result)
 
 
 class _Buffers(threading.local):
-    """Activations of the three layers, used over and over: fetching fresh memory would cost more than the arithmetic.
+    """Neighbourhoods of cells, and activations of the layers, used over and over: fresh memory would cost more time.
 
     Every thread has its own.
     """
 
     def __init__(self) -> None:
+        self.places = np.empty((_ROWS, 27), dtype=np.intp)
+        self.patches = np.empty((_ROWS, 27), dtype=np.float32)
+        self.block = np.empty((_ROWS, 64), dtype=np.float32)
         self.layers = tuple(np.empty((_ROWS, width), dtype=np.float32) for width in (64, 64, 128))
 
 

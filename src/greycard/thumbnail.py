@@ -98,12 +98,14 @@ def log_image(
     if not np.isfinite(cells.sum(dtype=np.float64)):  # one that is not finite makes the sum so
         raise GreycardError(f"{name}: holds values that are not finite")
     valid = valid_cells(cells)
-    if valid.sum() < FEWEST_CELLS:
+    usable = int(valid.sum())
+    if usable < FEWEST_CELLS:
         raise GreycardError(
-            f"{name}: only {int(valid.sum())} of {valid.size} cells can be used (at least {FEWEST_CELLS} are needed); "
+            f"{name}: only {usable} of {valid.size} cells can be used (at least {FEWEST_CELLS} are needed); "
             "the rest is black, clipped or masked"
         )
-    relative = cells / np.float32(cells[valid].mean(dtype=np.float64))
+    exposure = (valid.reshape(-1) @ cells.reshape(-1, 3).astype(np.float64)).sum() / (3 * usable)
+    relative = cells / np.float32(exposure)
     np.maximum(relative, np.float32(FLOOR), out=relative)
     return LogImage(np.log(relative, out=relative), _counted(valid))
 

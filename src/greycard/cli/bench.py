@@ -62,7 +62,7 @@ def _print_table(figures: dict[str, Any]) -> None:
     for name, milliseconds in sorted(latency.items(), key=lambda item: item[1]):
         table.add_row(name, f"{milliseconds:.2f}", f"{literal / milliseconds:.0f}" if literal else "")
     console.print(table)
-    for title, key in (("candidates", "latency_ms_by_candidates"), ("cells", "latency_ms_by_fine_cells")):
+    for title, key in (("candidates", "latency_ms_by_candidates"), ("cells in the last step", "latency_ms_by_cells")):
         console.print(f"ms by {title}: " + ", ".join(f"{count}: {value:.2f}" for count, value in figures[key].items()))
     rates = figures["throughput"]
     console.print(
@@ -79,6 +79,11 @@ def _print_table(figures: dict[str, Any]) -> None:
                 f"  {name}: {cost['mean']:+.3f}, {cost['median']:+.3f}"
                 + (f"; from exact {apart['mean']:.3f} on average, {apart['max']:.2f} at most" if apart else "")
             )
+    for one in figures.get("trade_off", []):
+        console.print(
+            f"last step {one['candidates']} x {one['cells']} cells: {one['ms']:.2f} ms, "
+            f"{one['from_exact']:.3f} degrees from exact on average"
+        )
     for note in figures["notes"]:
         console.print(f"note: {note}")
 
