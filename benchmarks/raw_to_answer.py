@@ -39,35 +39,34 @@ def seconds(work, times: list[float]):
 def unpacked(path: str):
     import rawpy
 
-    raw = rawpy.imread(path)
-    _ = raw.raw_image_visible[0, 0]
-    return raw
+    opened = rawpy.imread(path)
+    _ = opened.raw_image_visible[0, 0]
+    return opened
 
 
 def stages(path: str, repeats: int, speed: str) -> dict[str, float]:
     import greycard
-    from greycard import photo, thumbnail
+    from greycard import raw, thumbnail
 
     estimator = greycard.load(speed=speed)
     estimator.estimate(path)  # imports and caches
-    times: dict[str, list[float]] = {key: [] for key in ("unpack", "postprocess", "read", "thumbnail", "estimate")}
+    times: dict[str, list[float]] = {key: [] for key in ("unpack", "read", "thumbnail", "estimate", "postprocess")}
     for _ in range(repeats):
-        with seconds(lambda: unpacked(path), times["unpack"]) as raw:
-            sizes = raw.sizes
-            seconds(lambda raw=raw: raw.postprocess(half_size=True), times["postprocess"])
-        picture = seconds(lambda: photo.read(path), times["read"])
-        seconds(lambda picture=picture: thumbnail.from_photo(picture), times["thumbnail"])
-        seconds(lambda picture=picture: estimator.estimate_photo(picture), times["estimate"])
+        with seconds(lambda: unpacked(path), times["unpack"]) as opened:
+            sizes = opened.sizes
+            picture = seconds(lambda opened=opened: raw.from_rawpy(opened, Path(path)), times["read"])
+            seconds(lambda picture=picture: thumbnail.from_photo(picture), times["thumbnail"])
+            seconds(lambda picture=picture: estimator.estimate_photo(picture), times["estimate"])
+            seconds(lambda opened=opened: opened.postprocess(half_size=True), times["postprocess"])
     found = {key: statistics.median(values) for key, values in times.items()}
-    # `read` unpacks and `estimate` makes the thumbnail again: what is left is their own.
     return {
         "megapixels": sizes.raw_height * sizes.raw_width / 1e6,
         "unpack": found["unpack"],
-        "planes": found["read"] - found["unpack"],
+        "read": found["read"],
         "thumbnail": found["thumbnail"],
-        "answer": found["estimate"] - found["thumbnail"],
+        "answer": found["estimate"] - found["thumbnail"],  # `estimate` makes the thumbnail again
         "postprocess": found["postprocess"],
-        "share": (found["read"] - found["unpack"] + found["estimate"]) / found["postprocess"],
+        "share": (found["read"] + found["estimate"]) / found["postprocess"],
     }
 
 
@@ -82,7 +81,7 @@ def main() -> None:
         run = subprocess.run([sys.executable, "-c", ESTIMATE, path], check=True, capture_output=True, text=True)
         found["peak_megabytes"] = float(run.stdout)
         found["allowed_megabytes"] = 8 * found["megapixels"] + 200
-        rounded = {key: round(value, 3 if value < 100 else 0) for key, value in found.items()}
+        rounded = {key: round(value, 4 if value < 100 else 0) for key, value in found.items()}
         print(json.dumps({"file": Path(path).name, **rounded}))
 
 
