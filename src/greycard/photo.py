@@ -41,7 +41,7 @@ class Photo:
     stored: (H, W, 3) in the order red, green, blue; as stored, so neither black nor white level is applied yet. Or the
     mosaic of a sensor, of which `pixels` are averages above black.
     A pixel that is exactly 0 in all channels is a hole in the picture: no measurement, like a masked one.
-    black, white: (3,) value of `pixels` for no light and for saturation.
+    black, white: (3,) value of `pixels` for no light and for saturation; a mosaic is masked by levels of its own.
     mask: (H, W), True where a pixel is no measurement (a colour chart, a logo); or None. What is clipped is not in it.
     camera: make and model as the file gives them; or None. name: the file, or what to call the array.
     matrices: what the file says of the camera's colours; or None. as_shot: (3,) the camera's own white; or None.
