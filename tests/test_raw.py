@@ -1,3 +1,4 @@
+import gc
 import os
 from functools import cache
 
@@ -31,7 +32,7 @@ def test_every_order_of_the_pattern_gives_the_colour_back(tmp_path, pattern):
     np.testing.assert_array_equal(read.pixels, np.broadcast_to([800, 1500, 500], (20, 30, 3)))
     np.testing.assert_array_equal(read.black, 0)
     np.testing.assert_array_equal(read.white, 4095)
-    assert not read.mask.any()
+    assert not read.stored.clipped.any()
     assert read.name == str(tmp_path / "a.dng")
 
 
@@ -49,6 +50,14 @@ def test_what_is_where_stays_there(tmp_path):
     np.testing.assert_array_equal(pixels[5, 10], [1800, 2500, 1500])
     np.testing.assert_array_equal(pixels[15, 20], [800, 1540, 500])
     assert np.sum(pixels != [800, 1500, 500]) == 4
+
+
+def test_pixels_stay_for_as_long_as_the_photo_does(tmp_path):
+    path = write_dng(tmp_path / "a.dng", mosaic(400, 600))
+    parts = [photo.crop(photo.read(path), (0, 0, 0.5, 1)) for _ in range(20)]
+    gc.collect()
+    for part in parts:
+        np.testing.assert_array_equal(part.pixels, np.broadcast_to([800, 1500, 500], (200, 150, 3)))
 
 
 def test_black_is_subtracted(tmp_path):
@@ -104,8 +113,8 @@ def test_one_clipped_pixel_of_a_period_masks_it(tmp_path, place):
     stored[40 + place[0], 60 + place[1]] = np.ceil(limit)
     stored[80 + place[0], 80 + place[1]] = np.floor(limit)
     read = photo.read(write_dng(tmp_path / "a.dng", stored, tags={50714: (4, 1, 100)}))
-    assert read.mask[20, 30]
-    assert read.mask.sum() == 1
+    assert read.stored.clipped[20, 30]
+    assert read.stored.clipped.sum() == 1
     cells = thumbnail.from_photo(read)
     np.testing.assert_allclose(cells[10, 15], np.array([800, 1500, 500]) / 3995, rtol=1e-6)
     assert cells[20, 20].sum() > cells[10, 15].sum()
@@ -180,18 +189,19 @@ def test_a_period_of_six_is_averaged():
     stored = mosaic(27, 32, X_TRANS) + np.uint16(64)
     stored[12:18, 6:12] += 36
     stored[20, 20] = 4000
-    pixels, clipped = raw.averaged(stored, pattern, np.full((6, 6), 64.0), 4095)
+    found, _ = raw.mosaic(stored, pattern, np.full((6, 6), 64, np.float32), 4095)
+    pixels = found.planes
     assert pixels.shape == (4, 5, 3)
     np.testing.assert_array_equal(pixels[0, 0], [800, 1500, 500])
     np.testing.assert_array_equal(pixels[2, 1], [836, 1536, 536])
-    np.testing.assert_array_equal(np.argwhere(clipped), [[3, 3]])
+    np.testing.assert_array_equal(np.argwhere(found.clipped), [[3, 3]])
 
 
 def test_a_fourth_colour_is_ignored_clipped_or_not():
     stored = np.tile(np.array([[800, 1500], [4095, 500]], np.uint16), (10, 10))
-    pixels, clipped = raw.averaged(stored, np.array([[0, 1], [-1, 2]]), np.zeros((2, 2)), 4095)
-    np.testing.assert_array_equal(pixels, np.broadcast_to([800, 1500, 500], (10, 10, 3)))
-    assert not clipped.any()
+    found, _ = raw.mosaic(stored, np.array([[0, 1], [-1, 2]]), np.zeros((2, 2), np.float32), 4095)
+    np.testing.assert_array_equal(found.planes, np.broadcast_to([800, 1500, 500], (10, 10, 3)))
+    assert not found.clipped.any()
 
 
 @pytest.mark.parametrize(("bits", "kind"), [(8, "u1"), (12, "<u2"), (16, "<u2")])
@@ -206,7 +216,7 @@ def test_dumps_without_a_header_are_read(tmp_path, bits, kind):
     assert read.pixels.shape == (6, 10, 3)
     np.testing.assert_array_equal(read.pixels[3, 3], [values[colour] - black for colour in "RGB"])
     np.testing.assert_array_equal(read.white, full - black)
-    np.testing.assert_array_equal(np.argwhere(read.mask), [[0, 0]])
+    np.testing.assert_array_equal(np.argwhere(read.stored.clipped), [[0, 0]])
     assert read.name == str(tmp_path / "a.bin")
 
 
@@ -217,7 +227,7 @@ def test_a_dump_may_have_a_black_for_each_channel_and_its_own_white(tmp_path):
     )
     np.testing.assert_array_equal(read.pixels[3, 3], [700, 1300, 200])
     np.testing.assert_array_equal(read.white, [1500, 1400, 1300])
-    assert not read.mask.any()
+    assert not read.stored.clipped.any()
 
 
 @pytest.mark.parametrize(
@@ -292,7 +302,7 @@ def test_what_makes_no_sense_inside_is_one_line_too(tmp_path, monkeypatch):
     def fail(*_):
         raise RuntimeError("unsupported\nraw data")
 
-    monkeypatch.setattr(raw, "_planes", fail)
+    monkeypatch.setattr(raw, "_pixels", fail)
     with pytest.raises(GreycardError, match=r"a\.dng: cannot be decoded \(unsupported raw data\)"):
         photo.read(write_dng(tmp_path / "a.dng", mosaic(40, 60)))
 
@@ -380,7 +390,7 @@ def test_the_chart_of_the_550d_reads_as_it_was_measured(real):
 def test_only_the_hero6_tells_its_shading(real):
     assert [name for name in REAL if real(name).shading is not None] == ["gopro_hero6"]
     read = real("gopro_hero6")
-    bare = thumbnail.from_photo(photo.Photo(read.pixels, read.black, read.white, read.mask))
+    bare = thumbnail.from_photo(photo.Photo(read.pixels, read.black, read.white, read.stored.clipped))
     np.testing.assert_allclose(thumbnail.from_photo(read), bare * read.shading, rtol=1e-6)
 
 

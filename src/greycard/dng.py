@@ -19,6 +19,10 @@ from greycard.illuminant import Array, unit
 from greycard.photo import bilinear
 from greycard.thumbnail import SIZE
 
+_OF_FILE = (271, 272, 50708, 50721, 50722, 50723, 50724, 50727, 50728, 50778, 50779)
+"""Tags about the whole file: its camera, the camera's colours, and the as-shot white."""
+_OF_SENSOR = (33421, 33422, 51009, 51022)
+"""Tags of the page with the sensor's pixels: their pattern, and the opcodes that hold gain maps."""
 _GAIN_MAP = 9
 _LARGEST_MAP = 1_000_000
 """Points: a larger gain map is no gain map."""
@@ -82,9 +86,9 @@ def tags(path: Path) -> Tags:
         with tifffile.TiffFile(path) as file:
             first = file.pages.first
             pages = [first, *(first.pages or [])]
-            head: dict[int, Any] = {tag.code: tag.value for tag in first.tags}
+            head = _values(first, _OF_FILE)
             sensor = next((page for page in pages if int(page.photometric) in (32803, 34892)), first)
-            own: dict[int, Any] = {tag.code: tag.value for tag in sensor.tags}
+            own = _values(sensor, _OF_SENSOR)
         matrices, notes = _matrices(head)
         return Tags(
             camera=_camera(head),
@@ -96,6 +100,11 @@ def tags(path: Path) -> Tags:
         )
     except Exception as error:  # strangers' files fail in the parser's own way; LibRaw has read the pixels
         return Tags(notes=(f"its tags cannot be read ({' '.join(str(error).split())[:80]})",))
+
+
+def _values(page: Any, codes: tuple[int, ...]) -> dict[int, Any]:
+    """The tags of a page that are of use; the others, such as makers' notes, are not worth the time to read them."""
+    return {tag.code: tag.value for tag in page.tags if tag.code in codes}
 
 
 def _camera(head: dict[int, Any]) -> str | None:

@@ -18,6 +18,7 @@ from greycard import encoding
 from greycard.camera import ColourMatrices, full_name
 from greycard.errors import GreycardError
 from greycard.illuminant import Array
+from greycard.mosaic import Mosaic
 
 MOST_PIXELS = 400_000_000
 """A file that claims more pixels than this is refused before it is decoded."""
@@ -37,10 +38,11 @@ _Content = TypeVar("_Content")
 class Photo:
     """Pixels in linear light, and what they mean.
 
-    pixels: (H, W, 3) in the order red, green, blue; as stored, so neither black nor white level is applied yet.
+    stored: (H, W, 3) in the order red, green, blue; as stored, so neither black nor white level is applied yet. Or the
+    mosaic of a sensor, of which `pixels` are averages above black.
     A pixel that is exactly 0 in all channels is a hole in the picture: no measurement, like a masked one.
-    black, white: (3,) stored value of no light and of saturation.
-    mask: (H, W), True where a pixel is no measurement (a colour chart, a logo); or None.
+    black, white: (3,) value of `pixels` for no light and for saturation; a mosaic is masked by levels of its own.
+    mask: (H, W), True where a pixel is no measurement (a colour chart, a logo); or None. What is clipped is not in it.
     camera: make and model as the file gives them; or None. name: the file, or what to call the array.
     matrices: what the file says of the camera's colours; or None. as_shot: (3,) the camera's own white; or None.
     shading: (64, 64, 3) gains that undo the lens's shading, on the thumbnail's grid; or None.
@@ -48,7 +50,7 @@ class Photo:
     files of the camera do not fit them; its matrices do. notes: what a user should know of the file.
     """
 
-    pixels: Pixels
+    stored: Pixels | Mosaic
     black: NDArray[np.float32]
     white: NDArray[np.float32]
     mask: NDArray[np.bool_] | None = None
@@ -59,6 +61,17 @@ class Photo:
     shading: NDArray[np.float32] | None = None
     balanced: bool = False
     notes: tuple[str, ...] = ()
+
+    @property
+    def pixels(self) -> Pixels:
+        """(H, W, 3) red, green, blue; those of a mosaic are made when they are first asked for."""
+        return self.stored.planes if isinstance(self.stored, Mosaic) else self.stored
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width."""
+        height, width = self.stored.shape[:2]
+        return height, width
 
 
 def from_array(
@@ -98,7 +111,7 @@ def from_array(
             "give the level of saturation with white= (--white), or inf if it is not known"
         )
     return Photo(
-        pixels=stored if stored.dtype == np.uint16 else stored.astype(np.float32),
+        stored if stored.dtype == np.uint16 else stored.astype(np.float32),
         black=black_level,
         white=white_level,
         mask=_mask(mask, stored.shape[:2], name),
@@ -144,11 +157,12 @@ def crop(picture: Photo, region: tuple[float, float, float, float]) -> Photo:
     left, top, right, bottom = region
     if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
         raise GreycardError(f"region: expected left,top,right,bottom as fractions from 0 to 1, got {region}")
-    height, width = picture.pixels.shape[:2]
+    height, width = picture.shape
     rows, columns = _pixels_of(top, bottom, height), _pixels_of(left, right, width)
+    whole = picture.stored
     return replace(
         picture,
-        pixels=picture.pixels[rows, columns],
+        stored=whole.part(rows, columns) if isinstance(whole, Mosaic) else whole[rows, columns],
         mask=None if picture.mask is None else picture.mask[rows, columns],
         shading=None if picture.shading is None else _shading_of(picture.shading, region),
     )
@@ -174,9 +188,8 @@ def bilinear(points: NDArray[np.float32], down: Array, across: Array) -> NDArray
     top, left = np.floor(down).astype(int), np.floor(across).astype(int)
     bottom, right = np.minimum(top + 1, points.shape[0] - 1), np.minimum(left + 1, points.shape[1] - 1)
     y, x = (down - top)[:, None, None], (across - left)[None, :, None]
-    upper = points[top][:, left] * (1 - x) + points[top][:, right] * x
-    lower = points[bottom][:, left] * (1 - x) + points[bottom][:, right] * x
-    return np.asarray(upper * (1 - y) + lower * y, dtype=np.float32)
+    rows = points[top] * (1 - y) + points[bottom] * y
+    return np.asarray(rows[:, left] * (1 - x) + rows[:, right] * x, dtype=np.float32)
 
 
 @dataclass(frozen=True)

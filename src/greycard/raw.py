@@ -1,14 +1,10 @@
-"""RAW files: the sensor's own planes with their levels, the camera and what is known of its colours.
+"""RAW files: the sensor's own pixels with their levels, the camera and what is known of its colours.
 
-Nothing is demosaiced: the pixels of a colour inside one period of the sensor's pattern are averaged (2x2 for Bayer, 6x6
-for X-Trans). DNG files tell more than LibRaw passes on; that is read from their tags (`dng.py`).
+DNG files tell more than LibRaw passes on; that is read from their tags (`dng.py`).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +15,7 @@ from greycard import dng, raw_header
 from greycard.camera import ColourMatrices, is_usable
 from greycard.errors import GreycardError
 from greycard.illuminant import Array, unit
+from greycard.mosaic import Mosaic
 from greycard.photo import MOST_PIXELS, Photo
 from greycard.thumbnail import SATURATION
 
@@ -33,8 +30,6 @@ SUFFIXES = frozenset(
 )
 """Endings of the files that LibRaw reads. Not .raw: it would guess by its size what a headerless dump holds."""
 _CHANNELS = {"R": 0, "G": 1, "B": 2}
-_BAND = 16
-"""Periods of the pattern averaged at a time, over the whole width: they stay in a core's cache."""
 
 
 def about(path: Path) -> dng.Tags:
@@ -46,24 +41,27 @@ def about(path: Path) -> dng.Tags:
 
 
 def read(path: Path) -> Photo:
-    """A RAW file as linear planes (H, W, 3) above black, averaged over each period of the sensor's pattern."""
-    with _opened(path, unpack=True) as raw:
-        is_dng = path.suffix.lower() in (".dng", ".gpr")
-        tags = dng.tags(path) if is_dng else dng.Tags()
-        pixels, white, clipped = _planes(raw, path)
-        return Photo(
-            pixels,
-            black=np.zeros(3, np.float32),
-            white=white,
-            mask=clipped,
-            camera=tags.camera or raw_header.camera(path),
-            name=str(path),
-            matrices=tags.matrices or _table_matrix(raw),
-            as_shot=tags.as_shot if is_dng else _as_shot(raw),
-            shading=tags.shading,
-            balanced=tags.balanced,
-            notes=tags.notes,
-        )
+    """A RAW file with the sensor's own pixels. They are not copied: LibRaw gives them up when the photo is gone."""
+    return from_rawpy(_opened(path, unpack=True), path)
+
+
+def from_rawpy(raw: rawpy.RawPy, path: Path) -> Photo:
+    """`read` for a file that rawpy has opened already, and that must not be closed while the photo is in use."""
+    is_dng = path.suffix.lower() in (".dng", ".gpr")
+    tags = dng.tags(path) if is_dng else dng.Tags()
+    stored, white = _pixels(raw, path)
+    return Photo(
+        stored,
+        black=np.zeros(3, np.float32),
+        white=white,
+        camera=tags.camera or raw_header.camera(path),
+        name=str(path),
+        matrices=tags.matrices or _table_matrix(raw),
+        as_shot=tags.as_shot if is_dng else _as_shot(raw),
+        shading=tags.shading,
+        balanced=tags.balanced,
+        notes=tags.notes,
+    )
 
 
 def demosaiced(path: Path, multipliers: ArrayLike) -> NDArray[np.uint16]:
@@ -88,9 +86,8 @@ def demosaiced(path: Path, multipliers: ArrayLike) -> NDArray[np.uint16]:
     return pixels
 
 
-@contextmanager
-def _opened(path: Path, *, unpack: bool = False) -> Iterator[rawpy.RawPy]:
-    """A RAW file in LibRaw, closed afterwards; or one clear line that says why it cannot be had.
+def _opened(path: Path, *, unpack: bool = False) -> rawpy.RawPy:
+    """A RAW file in LibRaw, to be closed by `with`; or one clear line that says why it cannot be had.
 
     unpack: with its pixels.
     """
@@ -98,19 +95,16 @@ def _opened(path: Path, *, unpack: bool = False) -> Iterator[rawpy.RawPy]:
 
     raw = rawpy.RawPy()
     try:
-        try:
-            raw.open_file(str(path))
-            _check_size(raw, path)
-            if unpack:
-                raw.unpack()
-        except rawpy.LibRawError as error:
-            reason = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
-            raise GreycardError(
-                f"{path}: LibRaw cannot read it ({reason}); is it damaged, or of another kind than its name says?"
-            ) from error
-        yield raw
-    finally:
-        raw.close()
+        raw.open_file(str(path))
+        _check_size(raw, path)
+        if unpack:
+            raw.unpack()
+    except rawpy.LibRawError as error:
+        reason = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
+        raise GreycardError(
+            f"{path}: LibRaw cannot read it ({reason}); is it damaged, or of another kind than its name says?"
+        ) from error
+    return raw
 
 
 def from_dump(
@@ -132,7 +126,7 @@ def from_dump(
                 f"{path}: has {size:,} bytes, {width} x {height} pixels of {bits} bits need "
                 f"{width * height * kind.itemsize:,}"
             )
-        mosaic = np.fromfile(path, kind, width * height).reshape(height, width)
+        pixels = np.fromfile(path, kind, width * height).reshape(height, width)
     except OSError as error:
         raise GreycardError(f"{path}: cannot be read ({error.strerror or error})") from error
     colours = np.array([_CHANNELS[letter] for letter in pattern.upper()]).reshape(2, 2)
@@ -140,50 +134,22 @@ def from_dump(
     highest = float(2**bits - 1) if white is None else float(white)
     if not np.isfinite(highest) or not np.all(levels < highest):
         raise GreycardError(f"{path}: white must be a number above black, got {highest:g} and {levels.tolist()}")
-    pixels, clipped = averaged(mosaic, colours, levels[colours], highest)
-    return Photo(pixels, np.zeros(3, np.float32), (highest - levels).astype(np.float32), clipped, name=str(path))
+    stored, span = mosaic(pixels, colours, levels[colours], highest)
+    return Photo(stored, np.zeros(3, np.float32), span, name=str(path))
 
 
-def averaged(
-    mosaic: NDArray[Any], colours: NDArray[np.intp], black: NDArray[np.floating], white: float
-) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Planes (H, W, 3) above black, and where they are no measurement because one of their pixels is clipped (H, W).
+def mosaic(
+    pixels: NDArray[Any], colours: NDArray[np.intp], black: NDArray[np.float32], white: float
+) -> tuple[Mosaic, NDArray[np.float32]]:
+    """A sensor's pixels (rows, columns) with what they mean, and the white level (3,) of its planes.
 
-    mosaic: the sensor's pixels; colours: (p, q) channel of each place in the pattern's period, -1 for one that is not
-    used; black: (p, q) black level of each place.
+    colours, black: (p, q) as in `Mosaic`; white: stored value of saturation. Periods that are not whole are left out.
     """
     down, across = colours.shape
-    height, width = mosaic.shape[0] // down, mosaic.shape[1] // across
-    planes = np.empty((3, height, width), np.float32)
-    clipped = np.empty((height, width), dtype=bool)
-    for start in range(0, height, _BAND):
-        band = slice(start, min(start + _BAND, height))
-        rows = mosaic[start * down : band.stop * down, : width * across]
-        _average_band(rows, colours, black, white, planes[:, band], clipped[band])
-    return np.moveaxis(planes, 0, -1), clipped
-
-
-def _average_band(
-    rows: NDArray[Any],
-    colours: NDArray[np.intp],
-    black: NDArray[np.floating],
-    white: float,
-    planes: NDArray[np.float32],
-    clipped: NDArray[np.bool_],
-) -> None:
-    """`averaged` for some periods of rows, into planes (3, h, W) and clipped (h, W)."""
-    planes[...], clipped[...] = 0, False
-    down, across = colours.shape
-    for row, column in np.argwhere(colours >= 0):
-        pixels = rows[row::down, column::across]
-        planes[colours[row, column]] += pixels
-        level = float(black[row, column] + SATURATION * (white - black[row, column]))
-        # Whole numbers compare faster with a whole number.
-        clipped |= pixels >= (math.ceil(level) if pixels.dtype.kind in "ui" else level)
-    for channel in range(3):
-        places = colours == channel
-        planes[channel] /= places.sum()
-        planes[channel] -= black[places].mean()
+    height, width = pixels.shape[0] // down * down, pixels.shape[1] // across * across
+    limits = np.where(colours < 0, np.float32(np.inf), np.ceil(black + SATURATION * (white - black)))
+    span = np.array([white - black[colours == channel].mean() for channel in range(3)], np.float32)
+    return Mosaic(pixels[:height, :width], colours, black, limits), span
 
 
 def _check_size(raw: rawpy.RawPy, path: Path) -> None:
@@ -194,24 +160,23 @@ def _check_size(raw: rawpy.RawPy, path: Path) -> None:
         )
 
 
-def _planes(raw: rawpy.RawPy, path: Path) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_] | None]:
-    """Planes above black, their white level (3,) above black, and where they are clipped."""
+def _pixels(raw: rawpy.RawPy, path: Path) -> tuple[Mosaic, NDArray[np.float32]]:
+    """The visible pixels, and the white level (3,) of their planes."""
     visible = raw.raw_image_visible
     black = np.asarray(raw.black_level_per_channel, dtype=np.float32)
-    white = float(raw.white_level)
     letters = raw.color_desc.decode()
-    if visible.ndim == 3:
-        channels = np.array([letters.index(letter) for letter in "RGB"])
-        return visible[..., :3].astype(np.float32) - black[channels], white - black[channels], None
-    pattern = _pattern(raw)
+    channels = np.array([_CHANNELS.get(letter, -1) for letter in letters])
+    if visible.ndim == 3:  # demosaiced already: every pixel is a period, with its numbers side by side
+        pattern = np.arange(visible.shape[2])[None]
+        channels[3:] = -1  # a second green that is there for nothing
+        visible = visible.reshape(len(visible), -1)
+    else:
+        pattern = _pattern(raw)
     if len(np.unique(pattern)) < 3:
         raise GreycardError(f"{path}: is monochrome: a sensor without colours cannot tell that of the light")
-    if not {"R", "G", "B"} <= set(letters):
+    if not {0, 1, 2} <= set(channels[pattern].ravel().tolist()):
         raise GreycardError(f"{path}: its sensor has the colours {letters}, not red, green and blue")
-    colours = np.array([_CHANNELS.get(letter, -1) for letter in letters])[pattern]
-    pixels, clipped = averaged(visible, colours, black[pattern], white)
-    span = np.array([white - black[pattern][colours == channel].mean() for channel in range(3)], np.float32)
-    return pixels, span, clipped
+    return mosaic(visible, channels[pattern], black[pattern], float(raw.white_level))
 
 
 def _pattern(raw: rawpy.RawPy) -> NDArray[np.intp]:

@@ -6,13 +6,15 @@ This is the only preprocessing there is. Training, every data set and every esti
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greycard.errors import GreycardError
-from greycard.photo import Photo, bilinear, crop
+from greycard.mosaic import Band, Mosaic
+from greycard.photo import Photo, Pixels, bilinear, crop
 
 SIZE = 64
 """Cells along each side of a thumbnail."""
@@ -40,26 +42,27 @@ def from_photo(photo: Photo) -> Thumbnail:
 
     Works through the photo one row of cells at a time, so that it never holds a second copy of the pixels.
     """
-    height, width = photo.pixels.shape[:2]
-    rows, columns = _cell_weights(height), _cell_weights(width).astype(np.float32)
-    thumbnail = np.zeros((SIZE, SIZE, 3), dtype=np.float32)
-    usable_area = 0.0
-    for y in range(SIZE):
-        covered = np.flatnonzero(rows[y])
-        band = slice(int(covered[0]), int(covered[-1]) + 1)
-        sums = columns @ _column_sums(photo, band, rows[y, band].astype(np.float32)).T
-        area = sums[:, 3]
-        usable_area += float(area.mean()) / SIZE
-        kept = area > 0.5 + 1e-6
-        thumbnail[y, kept] = sums[kept, :3] / area[kept, None]
-    if photo.shading is not None:
-        thumbnail *= photo.shading
-    usable = round(usable_area * height * width)
+    height, width = photo.shape
+    bands = _bands(height)
+    if isinstance(photo.stored, Mosaic):
+        in_rows = photo.stored.column_sums(bands, photo.mask)
+    else:
+        in_rows = np.stack([_column_sums(photo, photo.stored, *band) for band in bands])
+    columns = _cell_weights(width).astype(np.float32)
+    sums = np.moveaxis((in_rows.reshape(-1, width) @ columns.T).reshape(SIZE, 4, SIZE), 1, 2)
+    area = sums[..., 3]
+    usable = round(float(area.mean(dtype=np.float64)) * height * width)
     if usable < FEWEST_CELLS:
         raise GreycardError(
             f"{photo.name}: only {usable} of {height * width} pixels can be used (at least {FEWEST_CELLS} are needed); "
             "the rest is black, clipped or masked"
         )
+    kept = area > 0.5 + 1e-6
+    span = photo.white - photo.black
+    thumbnail = np.zeros((SIZE, SIZE, 3), dtype=np.float32)
+    thumbnail[kept] = sums[kept, :3] / area[kept, None] / np.where(np.isfinite(span), span, np.float32(1))
+    if photo.shading is not None:
+        thumbnail *= photo.shading
     return thumbnail
 
 
@@ -124,22 +127,31 @@ def _counted(valid: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return surrounded if surrounded.sum() >= FEWEST_CELLS else valid
 
 
-def _column_sums(photo: Photo, band: slice, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(4, W): weighted sums over rows of a photo: red, green, blue in linear light, and what of the area is usable.
+@lru_cache(maxsize=4)
+def _bands(height: int) -> tuple[Band, ...]:
+    """The rows of a photo that each row of cells covers, and their shares of it."""
+    bands = []
+    for weights in _cell_weights(height):
+        covered = np.flatnonzero(weights)
+        band = slice(int(covered[0]), int(covered[-1]) + 1)
+        bands.append((band, weights[band].astype(np.float32)))
+    return tuple(bands)
+
+
+def _column_sums(photo: Photo, pixels: Pixels, band: slice, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(4, W): weighted sums over rows of pixels: red, green, blue above black, and what of the area is usable.
 
     weights: (rows of the band,). One channel at a time: loops over three numbers would take several times as long.
     """
-    stored = [photo.pixels[band, :, channel] for channel in range(3)]
+    stored = [pixels[band, :, channel] for channel in range(3)]
     above_black = [plane.astype(np.float32) - black for plane, black in zip(stored, photo.black, strict=True)]
-    span = photo.white - photo.black
     usable = (stored[0] != 0) | (stored[1] != 0) | (stored[2] != 0)
-    for plane, highest in zip(above_black, SATURATION * span, strict=True):
+    for plane, highest in zip(above_black, SATURATION * (photo.white - photo.black), strict=True):
         usable &= plane < highest
     if photo.mask is not None:
         usable &= ~photo.mask[band]
     counted = usable * weights[:, None]
-    scale = np.where(np.isfinite(span), span, np.float32(1))
-    sums = [np.einsum("hw,hw->w", counted, plane) / one for plane, one in zip(above_black, scale, strict=True)]
+    sums = [np.einsum("hw,hw->w", counted, plane) for plane in above_black]
     return np.array([*sums, counted.sum(axis=0)], dtype=np.float32)
 
 
@@ -154,6 +166,7 @@ def coarser(thumbnail: NDArray[np.generic], rows: int, columns: int) -> Thumbnai
     return np.where(kept[..., None], sums / np.maximum(area, 1e-9)[..., None], 0).astype(np.float32)
 
 
+@lru_cache(maxsize=4)
 def _cell_weights(pixels: int, cells: int = SIZE) -> NDArray[np.float64]:
     """(cells, pixels): the share of each cell, along one axis, that each pixel covers. Rows sum to one."""
     edges = np.linspace(0, pixels, cells + 1)

@@ -48,13 +48,14 @@ def _file(picture: Photo) -> list[tuple[str, str]]:
     """What the file is: camera, size, levels, clipping, shading, colours."""
     import numpy as np
 
+    from greycard.mosaic import Mosaic
     from greycard.thumbnail import SATURATION
 
-    height, width = picture.pixels.shape[:2]
+    height, width = picture.shape
     above = picture.pixels.astype(np.float32) - picture.black
     clipped = np.any(above >= SATURATION * (picture.white - picture.black), axis=-1)
-    if picture.mask is not None:
-        clipped |= picture.mask
+    if isinstance(picture.stored, Mosaic):
+        clipped |= picture.stored.clipped
     levels = " ".join(f"{level:g}" for level in picture.white - picture.black)
     lines = [
         ("camera", picture.camera or "not named"),
