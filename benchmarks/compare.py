@@ -28,7 +28,7 @@ def ratios(figures: dict) -> dict[str, float]:
     }
     growth = figures["latency_ms_by_candidates"]
     found["candidates_1000_over_120"] = (1000 / 120) / (growth["1000"] / growth["120"])
-    found["all_cores_over_one_thread"] = figures["throughput"]["gain"]
+    found["all_cores_over_one_process"] = figures["throughput"]["gain"]
     return {name: round(value, 2) for name, value in found.items()}
 
 

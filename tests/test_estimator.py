@@ -267,7 +267,7 @@ def test_the_chart_of_a_real_picture_is_found_where_the_cameras_own_white_is_far
 def test_many_thumbnails_are_answered_in_their_order(estimator, make_packed):
     images = make_packed(7, content="distinct").images
     one_by_one = [estimator.estimate_thumbnail(image, "Alpha One").illuminant for image in images]
-    at_once = list(estimator.estimate_thumbnails(images, "Alpha One", threads=3))
+    at_once = list(estimator.estimate_thumbnails(images, "Alpha One"))
     np.testing.assert_array_equal([estimate.illuminant for estimate in at_once], one_by_one)
     assert at_once[2].name == "thumbnail 2"
     assert list(estimator.estimate_thumbnails([], "Alpha One")) == []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -17,6 +15,7 @@ from greycard import camera as cameras
 from greycard import camera_file, model_file, photo, thumbnail
 from greycard import candidates as candidate_selection
 from greycard import illuminant as illuminants
+from greycard.batch import many_scores
 from greycard.camera import ColourMatrices
 from greycard.candidates import CandidateSet, joined
 from greycard.coarse_to_fine import Scorer, Speed, effort_of
@@ -280,24 +279,17 @@ class Estimator:
         camera: str | None = None,
         *,
         candidates: ArrayLike | CandidateSet | None = None,
-        threads: int | None = None,
+        processes: int = 1,
     ) -> Iterator[Estimate]:
         """Estimate the light of many thumbnails of one camera, in their order.
 
-        thumbnails: (n, 64, 64, 3), or a list of (64, 64, 3). threads: how many work at once; by default one for each
-        core. The rest is as in `estimate_thumbnail`.
+        thumbnails: (n, 64, 64, 3), or a list of (64, 64, 3). processes: how many work at once; they take a second to
+        start, so that more than one pays for many hundreds of pictures. The rest is as in `estimate_thumbnail`.
         """
-        from threadpoolctl import threadpool_limits
-
-        if candidates is not None and not isinstance(candidates, CandidateSet):
-            candidates = CandidateSet(candidate_selection.check(candidates))
-
-        def one(item: tuple[int, NDArray[np.generic]]) -> Estimate:
-            return self.estimate_thumbnail(item[1], camera, candidates=candidates, name=f"thumbnail {item[0]}")
-
-        # A thread for each picture pays; threads inside a small product of matrices would only wait for each other.
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-            yield from pool.map(one, enumerate(thumbnails))
+        known, chosen, origin, warnings = self._candidates(_Source("thumbnails", None), camera, candidates)
+        for number, scores in enumerate(many_scores(self._scorer(chosen), thumbnails, processes)):
+            source = _Source(f"thumbnail {number}", None)
+            yield self._answer(np.asarray(thumbnails[number]), source, scores, (known, chosen, origin, warnings))
 
     def _estimate(
         self,
@@ -309,8 +301,18 @@ class Estimator:
     ) -> Estimate:
         """The three stages: candidates, likelihood, posterior."""
         image = thumbnail.log_image(cells, source.name, (grid, grid))
-        known, chosen, origin, warnings = self._candidates(source, camera, candidates)
-        scores = self._scorer(chosen).log_likelihoods(image)
+        found = self._candidates(source, camera, candidates)
+        return self._answer(cells, source, self._scorer(found[1]).log_likelihoods(image), found)
+
+    def _answer(
+        self,
+        cells: NDArray[np.generic],
+        source: Photo | _Source,
+        scores: NDArray[np.float32],
+        found: tuple[str | None, CandidateSet, str, list[str]],
+    ) -> Estimate:
+        """The last stage. scores: (n,) log-likelihoods; found: what `_candidates` found for the source."""
+        known, chosen, origin, warnings = found
         result = posterior(scores, chosen.illuminants, chosen.gain, chosen.bias)
         return Estimate(
             result.mean(),

@@ -66,8 +66,7 @@ def _print_table(figures: dict[str, Any]) -> None:
         console.print(f"ms by {title}: " + ", ".join(f"{count}: {value:.2f}" for count, value in figures[key].items()))
     rates = figures["throughput"]
     console.print(
-        f"pictures a second: {rates['one_thread']:.0f} on one thread, "
-        f"{rates['all_cores']:.0f} on {rates['cores']} cores"
+        f"pictures a second: {rates['one_process']:.0f} by one process, {rates['all_cores']:.0f} by {rates['cores']}"
     )
     for dataset, found in figures.get("accuracy_by_dataset", {}).items():
         console.print(f"{dataset}, {found['images']} images: exact {_pair(found['exact'])} degrees (mean, median)")
