@@ -82,8 +82,10 @@ def test_a_raw_file_without_a_matrix_gives_no_candidates(run, tmp_path):
 
 def test_white_balances_of_sidecars_become_a_camera_file(run, dng, tmp_path):
     assert run("sidecar", dng, "--for", "rawtherapee")[0] == 0
-    code, out, err = run("candidates", "build", "--from-sidecars", dng, "--out", tmp_path)
-    assert code == 0, err
+    (tmp_path / "broken.nef").write_bytes(b"no picture")
+    code, out, err = run("candidates", "build", "--from-sidecars", tmp_path / "broken.nef", dng, "--out", tmp_path)
+    assert code == 1  # one file failed, the other is used
+    assert f"greycard: {tmp_path / 'broken.nef'}: " in err
     assert "use --overwrite" in run("candidates", "build", "--from-sidecars", dng, "--out", tmp_path)[2]
     assert "Alpha One, 1 candidates from 1 measured lights" in out
     (light,) = camera_file.read(tmp_path / "alpha-one.json").candidates.illuminants
@@ -99,7 +101,7 @@ def test_many_raw_files_of_a_camera_tell_its_usual_lights(run, tmp_path):
         write_dng(tmp_path / f"{number}.dng", mosaic, tags=tags)
     (tmp_path / "broken.dng").write_bytes(b"no picture")
     code, out, err = run("candidates", "build", "--from-raw", *sorted(tmp_path.glob("*.dng")), "--out", tmp_path)
-    assert code == 0, err
+    assert code == 1  # one file failed, the others are used
     assert "candidates from its colour matrix and 20 pictures" in out
     assert "broken.dng" in err
     plain = run("candidates", "build", "--from-raw", tmp_path / "0.dng", "--out", tmp_path / "one")
