@@ -1,6 +1,6 @@
 """Makes docs/images/warmth.png: a lamp-lit synthetic scene with all of the lamp's colour left, half, a quarter, none.
 
-    python scripts/make_warmth_picture.py
+python scripts/make_warmth_picture.py
 """
 
 from __future__ import annotations
