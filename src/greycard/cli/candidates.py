@@ -105,7 +105,7 @@ def _from_labels(path: Path, camera: str | None, count: int) -> list[CameraFile]
 def _from_sidecars(photos: list[Path], camera: str | None, count: int) -> tuple[list[CameraFile], int]:
     """One camera file for each camera whose pictures have sidecars with a white balance that somebody chose.
 
-    Also how many files could not be read; those are told and left out.
+    Also how many files could not be used; those are told and left out.
     """
     import numpy as np
 
@@ -116,12 +116,16 @@ def _from_sidecars(photos: list[Path], camera: str | None, count: int) -> tuple[
 
     found, failed = labels(photos, None, None)
     lights: dict[str, list[Array]] = {}
-    for one in found.values():
-        lights.setdefault(camera or one.camera, []).append(one.light)
-    if UNNAMED in lights:
-        raise GreycardError("--from-sidecars: some of the files do not name their camera; give it with --camera")
+    for path, one in found.items():
+        if camera is None and one.camera == UNNAMED:
+            failed += 1
+            print(f"greycard: {path}: does not name its camera; give it with --camera", file=sys.stderr)
+        else:
+            lights.setdefault(camera or one.camera, []).append(one.light)
     if not lights:
-        raise GreycardError("--from-sidecars: none of the files has a sidecar with a white balance of your own")
+        raise GreycardError(
+            "--from-sidecars: none of the files can be used and has a white balance of your own beside it"
+        )
     return [camera_file.from_lights(name, np.array(of_camera), count) for name, of_camera in lights.items()], failed
 
 
