@@ -34,7 +34,7 @@ _MEMORY = 0.85
 _FRAMES_WORTH = 2.0
 """How many pictures all frames together count as, in the long run: frames are much alike."""
 _FRAME_CHANGE = 0.01
-"""Probability that the light changes from one frame to the next."""
+"""Probability that the light changes from one frame to the next. These three were chosen on Gehler-Shi's pictures."""
 
 
 def grouped(paths: Sequence[Path], rule: str, taken: Sequence[datetime | None]) -> list[list[int]]:
