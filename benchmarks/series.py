@@ -1,13 +1,16 @@
 """What one balance for pictures of one light is worth, and how a light is followed.
 
     python benchmarks/series.py groups SET.npz --model MODEL [--size 4] [--groups 60]
-    python benchmarks/series.py tracker [--first-seed 100]
+    python benchmarks/series.py tracker [SET.npz --model MODEL] [--sequences 24]
 
 groups: pictures of one camera from one fold are relit to the same light, taken from the labels of that fold; candidates
 come from the camera's other folds. Mean errors of single estimates and of one balance, in degrees; how many groups of
 one light are split; and in how many of two lights at least 5 degrees apart the change is found, within a picture. Says
 how many of the pictures the model was trained on.
-tracker: synthetic sequences that pan over a scene: a step of the light, a drift, and a light that stays.
+tracker: sequences of 40 frames whose light stays, makes a step or drifts from one light to another, at least 10 degrees
+away. The frames are pictures as in groups, a new one each; without a set they pan over a synthetic scene. Mean errors
+and changes from frame to frame (jitter) of single estimates and of the tracker, in degrees; and after how many frames
+it has gone half of the way of a step, and three quarters.
 """
 
 from __future__ import annotations
@@ -24,19 +27,13 @@ from greycard.datasets import packed
 from greycard.evaluation import seen
 from greycard.illuminant import angular_error, unit
 
+FRAMES = 40
+
 
 def groups(path: str, model: str | None, size: int, count: int) -> dict[str, object]:
     data, estimator, generator = packed.load(path), greycard.load(model), np.random.default_rng(0)
-    known = int(seen(data, estimator.model.trained_on).sum())
     single, together, splits, found, changes = [], [], 0, 0, 0
-    names = np.unique(data.cameras)
-    for number in range(count):
-        camera = names[number % len(names)]
-        own, fold = data.cameras == camera, number // len(names) % 3
-        labels = data.illuminants[own & (data.folds != fold)]
-        chosen = select(labels, 120)
-        candidates = CandidateSet(chosen, bias=log_prior(labels, chosen))
-        here = np.flatnonzero(own & (data.folds == fold))
+    for candidates, here in folds(data, count):
         picked = generator.choice(here, size, replace=False)
         first, second = data.illuminants[generator.choice(here, 2, replace=False)]
         estimates = relit(estimator, data, picked, [first] * size, candidates)
@@ -49,7 +46,7 @@ def groups(path: str, model: str | None, size: int, count: int) -> dict[str, obj
             changes += 1
             found += any(abs(start - size) <= 1 for start in cut)
     return {
-        "pictures_seen_by_the_model": f"{known} of {len(data)}",
+        "pictures_seen_by_the_model": known_pictures(data, estimator),
         "groups": count,
         "size": size,
         "single_mean": round(float(np.mean(single)), 3),
@@ -58,6 +55,20 @@ def groups(path: str, model: str | None, size: int, count: int) -> dict[str, obj
         "groups_of_one_light_split": f"{splits} of {count}",
         "changes_found": f"{found} of {changes}",
     }
+
+
+def folds(data, count):
+    """Candidates from the other folds of a camera and the pictures of one fold, `count` times, in turns."""
+    names = np.unique(data.cameras)
+    for number in range(count):
+        own, fold = data.cameras == names[number % len(names)], number // len(names) % 3
+        labels = data.illuminants[own & (data.folds != fold)]
+        chosen = select(labels, 120)
+        yield CandidateSet(chosen, bias=log_prior(labels, chosen)), np.flatnonzero(own & (data.folds == fold))
+
+
+def known_pictures(data, estimator: greycard.Estimator) -> str:
+    return f"{int(seen(data, estimator.model.trained_on).sum())} of {len(data)}"
 
 
 def relit(estimator, data, picked, lights, candidates):
@@ -79,46 +90,78 @@ class Recorder:
         return self.last
 
 
-def tracker(first_seed: int, sequences: int, frames: int = 40) -> dict[str, float]:
+def pans(count: int):
+    """Candidates, frames without their light, and two lights, of synthetic scenes."""
     candidates = synthetic.camera_candidates()
     warm, cold = (synthetic.scene(light, 0, 64, 64).illuminant for light in ("3200K", "6500K"))
-    ways = {
-        "step": lambda t: warm if t < frames // 2 else cold,
-        "drift": lambda t: unit(warm ** (1 - t / frames) * cold ** (t / frames)),
-        "still": lambda t: warm,
-    }
-    single: dict[str, list[float]] = {"jitter": [], "step": [], "drift": [], "still": []}
-    followed: dict[str, list[float]] = {"jitter": [], "step": [], "drift": [], "still": []}
-    lags = []
-    for seed in range(first_seed, first_seed + sequences):
-        scene = synthetic.scene("D65", seed, 256, 256 + 8 * frames)
+    for seed in range(100, 100 + count):
+        scene = synthetic.scene("D65", seed, 256, 256 + 8 * FRAMES)
         reflectance = scene.pixels / scene.illuminant
-        for name, way in ways.items():
-            recorder = Recorder(greycard.load())
-            tracked = greycard.Tracker(recorder, candidates=candidates)
-            alone, after, truth = [], [], []
-            for t in range(frames):
-                light = way(t)
-                pixels = reflectance[:, 8 * t : 8 * t + 256] * light
-                pixels = pixels * 0.9 / np.percentile(pixels, 99.5)
-                frame = np.clip(pixels, 0, 1)
-                after.append(tracked.update(frame).illuminant)
-                alone.append(recorder.last.illuminant)
-                truth.append(light)
-            for into, estimates in ((single, alone), (followed, after)):
-                into[name] += angular_error(np.array(estimates), np.array(truth)).tolist()
-                if name == "still":
-                    into["jitter"] += angular_error(np.array(estimates[1:]), np.array(estimates[:-1])).tolist()
-            if name == "step":
-                half = frames // 2
-                way_left = angular_error(np.array(after[half:]), cold) / float(angular_error(warm, cold))
-                lags.append(int(np.argmax(way_left < 0.25)) + 1 if np.any(way_left < 0.25) else frames)
-    answer = {f"single_{name}": round(float(np.mean(values)), 3) for name, values in single.items()}
-    answer |= {f"tracked_{name}": round(float(np.mean(values)), 3) for name, values in followed.items()}
-    return answer | {
-        "jitter_ratio": round(answer["tracked_jitter"] / answer["single_jitter"], 3),
-        "most_frames": max(lags),
+        yield candidates, [reflectance[:, 8 * t : 8 * t + 256] for t in range(FRAMES)], warm, cold
+
+
+def cuts(data, count: int):
+    """The same of a data set: every frame is another picture."""
+    generator = np.random.default_rng(0)
+    for candidates, here in folds(data, count):
+        lights = data.illuminants[here]
+        far = np.argwhere(angular_error(lights[:, None], lights[None]) >= 10)
+        picked = generator.choice(here, FRAMES, replace=len(here) < FRAMES)
+        if len(far):
+            first, second = lights[generator.choice(far)]
+            yield candidates, [data.images[i] / data.illuminants[i] for i in picked], first, second
+
+
+def tracker(path: str | None, model: str | None, count: int) -> dict[str, object]:
+    estimator = greycard.load(model)
+    data = packed.load(path) if path else None
+    ways = {
+        "still": lambda share: 0.0,
+        "step": lambda share: float(share >= 0.5),
+        "drift": lambda share: share,
     }
+    errors: dict[str, list[float]] = {}
+    jitter: dict[str, list[float]] = {"single": [], "tracked": []}
+    half, most = [], []
+    for candidates, frames, first, second in pans(count) if data is None else cuts(data, count):
+        for name, way in ways.items():
+            shares = [way(t / FRAMES) for t in range(FRAMES)]
+            lights = np.array([unit(first ** (1 - share) * second**share) for share in shares])
+            found = follow(estimator, candidates, frames, lights)
+            for who, answers in found.items():
+                errors.setdefault(f"{who}_{name}", []).append(float(np.mean(angular_error(answers, lights))))
+                if name == "still":
+                    jitter[who].append(float(np.mean(angular_error(answers[1:], answers[:-1]))))
+            if name == "step":
+                gone = (found["tracked"][FRAMES // 2 :] - first) @ (second - first) / np.sum((second - first) ** 2)
+                half.append(frames_until(gone >= 0.5))
+                most.append(frames_until(gone >= 0.75))
+    return {
+        "pictures_seen_by_the_model": "synthetic" if data is None else known_pictures(data, estimator),
+        "sequences": len(half),
+        **{f"{name}_error": round(float(np.mean(values)), 2) for name, values in errors.items()},
+        **{f"{who}_jitter": round(float(np.mean(values)), 3) for who, values in jitter.items()},
+        "jitter_ratio": round(float(np.mean(jitter["tracked"]) / np.mean(jitter["single"])), 3),
+        "frames_to_half_of_a_step": {"median": float(np.median(half)), "most": max(half)},
+        "three_quarters_within_5": f"{sum(one <= 5 for one in most)} of {len(most)}",
+    }
+
+
+def follow(estimator, candidates, frames, lights) -> dict[str, np.ndarray]:
+    """Lights (frames, 3) that single estimates and the tracker find in frames under given lights."""
+    recorder = Recorder(estimator)
+    tracked = greycard.Tracker(recorder, candidates=candidates)
+    single, after = [], []
+    for frame, light in zip(frames, lights, strict=True):
+        lit = frame * light
+        after.append(tracked.update(np.clip(lit * 0.9 / np.percentile(lit, 99.5), 0, 1)).illuminant)
+        single.append(recorder.last.illuminant)
+    return {"single": np.array(single), "tracked": np.array(after)}
+
+
+def frames_until(there: np.ndarray) -> int:
+    """The first frame that is there, counted from 1; one more than there are where none is."""
+    return int(np.argmax(there)) + 1 if there.any() else len(there) + 1
 
 
 def main() -> None:
@@ -128,11 +171,10 @@ def main() -> None:
     parser.add_argument("--model")
     parser.add_argument("--size", type=int, default=4)
     parser.add_argument("--groups", type=int, default=60)
-    parser.add_argument("--first-seed", type=int, default=100)
-    parser.add_argument("--sequences", type=int, default=3)
+    parser.add_argument("--sequences", type=int, default=24)
     options = parser.parse_args()
     if options.what == "tracker":
-        print(json.dumps(tracker(options.first_seed, options.sequences)))
+        print(json.dumps(tracker(options.set, options.model, options.sequences)))
     else:
         print(json.dumps(groups(options.set, options.model, options.size, options.groups)))
 

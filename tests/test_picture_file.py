@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import imagecodecs
 import numpy as np
 import pytest
@@ -43,3 +45,11 @@ def test_a_picture_too_large_for_its_format_is_refused(tmp_path):
     with pytest.raises(GreycardError, match=r"a\.jpg: a JPEG has at most 65500 pixels"):
         picture_file.write(tmp_path / "a.jpg", np.zeros((1, 65_501, 3), np.uint8), "jpeg", ABOUT)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_runs_at_once_leave_a_whole_picture(tmp_path):
+    path = tmp_path / "a.png"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda shade: picture_file.write(path, np.full_like(PICTURE, shade), "png", ABOUT), range(16)))
+    assert np.ptp(imagecodecs.png_decode(path.read_bytes())) == 0
+    assert list(tmp_path.iterdir()) == [path]

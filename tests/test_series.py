@@ -114,6 +114,21 @@ def follow(answers):
     return np.array([tracker.update(None).illuminant for _ in answers])
 
 
+def test_the_first_frame_is_answered_like_a_picture():
+    one = estimate(4)
+    np.testing.assert_array_equal(follow([one])[0], one.illuminant)
+
+
+def test_frames_that_say_nothing_let_the_tracker_forget():
+    """What was seen fades until the prior alone is left."""
+    prior = np.linspace(-2, 2, len(CANDIDATES))
+    after = follow([estimate(1, strength=20, prior=prior)] + [estimate(0, strength=0, prior=prior)] * 80)
+    distance = angular_error(after, posterior(prior, CANDIDATES).mean())
+    assert np.all(np.diff(distance) <= 1e-9)
+    assert distance[0] > 10
+    assert distance[-1] < 0.1
+
+
 def test_the_tracker_does_not_flicker():
     generator = np.random.default_rng(0)
     answers = [estimate(5, wrong=generator.normal(0, 1)) for _ in range(60)]

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from greycard.candidates import CandidateSet
 from greycard.errors import GreycardError
 from greycard.estimator import Estimate, Estimator
-from greycard.illuminant import Array, angular_error
+from greycard.illuminant import Array
 from greycard.posterior import Posterior, posterior
 
 BURST = 2.0
@@ -28,14 +29,12 @@ _WEIGHT = 0.7
 """What one picture's log-likelihood counts where a change of the light inside a group is looked for."""
 _CHANGE = 0.01
 """Probability that the light changes from one picture of a group to the next."""
-_FRAME_WEIGHT = 0.3
-"""What one frame's log-likelihood counts where a light is followed: frames are much alike."""
-_FRAME_CHANGE = 1e-3
-"""Probability that the light changes from one frame to the next."""
-_DRIFT = 0.02
-"""Probability that the light drifts to a neighbouring candidate from one frame to the next."""
-_NEAR = 4.0
-"""Degrees: candidates this close are neighbours."""
+_MEMORY = 0.85
+"""What is left of the evidence of earlier frames at the next one, where a light is followed."""
+_FRAMES_WORTH = 2.0
+"""How many pictures all frames together count as, in the long run: frames are much alike."""
+_FRAME_CHANGE = 0.01
+"""Probability that the light changes from one frame to the next. These three were chosen on Gehler-Shi's pictures."""
 
 
 def grouped(paths: Sequence[Path], rule: str, taken: Sequence[datetime | None]) -> list[list[int]]:
@@ -115,8 +114,8 @@ def parts(posteriors: Sequence[Posterior]) -> list[slice]:
 class Tracker:
     """Follows the light of a video or a timelapse: what was known before each frame is carried on to it.
 
-    A filter over the candidates (the forward algorithm; Rabiner 1989): from frame to frame the light stays as it is,
-    drifts to a neighbouring candidate, or, rarely, changes to any.
+    A filter over the candidates. From frame to frame what is known fades towards the prior, as the light may drift
+    (exponential forgetting; Kulhavy and Zarrop 1993); and, rarely, the light changes to any.
 
     >>> import greycard, numpy
     >>> tracker = greycard.Tracker(greycard.load(), camera="Canon EOS 5D")
@@ -125,36 +124,34 @@ class Tracker:
     (3,)
     """
 
-    def __init__(self, estimator: Estimator, camera: str | None = None, *, candidates: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        estimator: Estimator,
+        camera: str | None = None,
+        *,
+        candidates: ArrayLike | CandidateSet | None = None,
+    ) -> None:
         """camera, candidates: as in `Estimator.estimate`; they are the same for all frames."""
         self._estimator = estimator
         self._camera, self._candidates = camera, candidates
         self._belief: Posterior | None = None
-        self._moves = np.empty((0, 0))
 
     def update(self, frame: str | Path | ArrayLike) -> Estimate:
         """The light after one more frame: a file, or linear pixels (H, W, 3) from 0 to 1."""
         estimate = self._estimator.estimate(frame, self._camera, candidates=self._candidates)
         seen = estimate.known_posterior
-        prior = np.exp(_log_prior(seen))
-        expected = prior
         if self._belief is not None and np.array_equal(self._belief.candidates, seen.candidates):
-            expected = (1 - _FRAME_CHANGE) * (self._belief.probabilities @ self._moves) + _FRAME_CHANGE * prior
-        else:
-            self._moves = _drifts(seen.candidates)
-        logs = np.log(np.maximum(expected, 1e-300)) + _FRAME_WEIGHT * seen.evidence()
-        followed = posterior(logs, seen.candidates)
-        self._belief = followed
-        kept = replace(followed, log_prior=seen.log_prior)
-        return replace(estimate, illuminant=kept.mean(), posterior=kept)
+            logs = _expected(self._belief, _log_prior(seen)) + _FRAMES_WORTH * (1 - _MEMORY) * seen.evidence()
+            seen = replace(posterior(logs, seen.candidates), log_prior=seen.log_prior)
+        self._belief = seen
+        return replace(estimate, illuminant=seen.mean(), posterior=seen)
 
 
-def _drifts(candidates: Array) -> Array:
-    """(n, n) probability that a light at one candidate is at another one in the next frame."""
-    near = angular_error(candidates[:, None], candidates[None]) <= _NEAR
-    np.fill_diagonal(near, val=False)
-    spread = near / np.maximum(near.sum(axis=1, keepdims=True), 1)
-    return np.asarray(_DRIFT * spread + np.diag(1 - _DRIFT * near.any(axis=1)))
+def _expected(belief: Posterior, prior: Array) -> Array:
+    """(n,) log-probabilities of the candidates one frame after a belief. prior: (n,) log-probabilities."""
+    faded = posterior(_MEMORY * belief.evidence(), belief.candidates, bias=prior).probabilities
+    stays = np.log1p(-_FRAME_CHANGE) + np.log(np.maximum(faded, 1e-300))
+    return np.asarray(np.logaddexp(stays, np.log(_FRAME_CHANGE) + prior))
 
 
 def _log_prior(one: Posterior) -> Array:

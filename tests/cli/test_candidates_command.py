@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import fractions, save_packed, write_dng
-from greycard import camera_file
+from greycard import camera_file, sidecars
 
 MATRIX = np.array([[0.9, -0.3, -0.1], [-0.4, 1.3, 0.1], [-0.05, 0.15, 0.6]])
 
@@ -56,7 +56,7 @@ def test_a_raw_file_becomes_a_camera_file_that_serves_its_other_pictures(run, dn
     ("arguments", "told"),
     [
         ([], "give one of --from-labels FILE, --from-raw PHOTOS"),
-        (["--from-sidecars"], "none of the files has a sidecar"),
+        (["--from-sidecars"], "none of the files can be used and has a white balance"),
         (["--from-raw"], "name at least one RAW file"),
         (["--from-labels", "absent.csv"], "absent.csv"),
         (["--from-labels", "{labels}", "--camera", "X"], "lights of 2 cameras"),
@@ -82,8 +82,14 @@ def test_a_raw_file_without_a_matrix_gives_no_candidates(run, tmp_path):
 
 def test_white_balances_of_sidecars_become_a_camera_file(run, dng, tmp_path):
     assert run("sidecar", dng, "--for", "rawtherapee")[0] == 0
-    code, out, err = run("candidates", "build", "--from-sidecars", dng, "--out", tmp_path)
-    assert code == 0, err
+    broken, unnamed = tmp_path / "broken.nef", tmp_path / "unnamed.dng"
+    for path in (broken, unnamed):
+        path.write_bytes(b"no picture")
+    sidecars.write(unnamed, "darktable", sidecars.Balance(np.array([0.5, 0.7, 0.5])))
+    code, out, err = run("candidates", "build", "--from-sidecars", broken, unnamed, dng, "--out", tmp_path)
+    assert code == 1  # two files failed, the other one is used
+    assert f"greycard: {broken}: LibRaw cannot read it" in err
+    assert f"greycard: {unnamed}: does not name its camera" in err
     assert "use --overwrite" in run("candidates", "build", "--from-sidecars", dng, "--out", tmp_path)[2]
     assert "Alpha One, 1 candidates from 1 measured lights" in out
     (light,) = camera_file.read(tmp_path / "alpha-one.json").candidates.illuminants
@@ -99,7 +105,7 @@ def test_many_raw_files_of_a_camera_tell_its_usual_lights(run, tmp_path):
         write_dng(tmp_path / f"{number}.dng", mosaic, tags=tags)
     (tmp_path / "broken.dng").write_bytes(b"no picture")
     code, out, err = run("candidates", "build", "--from-raw", *sorted(tmp_path.glob("*.dng")), "--out", tmp_path)
-    assert code == 0, err
+    assert code == 1  # one file failed, the others are used
     assert "candidates from its colour matrix and 20 pictures" in out
     assert "broken.dng" in err
     plain = run("candidates", "build", "--from-raw", tmp_path / "0.dng", "--out", tmp_path / "one")

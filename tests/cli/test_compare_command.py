@@ -33,3 +33,17 @@ def test_files_without_a_choice_are_told(run, picture):
     code, _, err = run("compare", picture)
     assert code == 1
     assert "none of the 1 files has a sidecar with a white balance of your own" in err
+
+
+def test_a_bad_file_and_a_bad_sidecar_cost_a_line_each_and_are_read_elsewhere(monkeypatch, run, picture, tmp_path):
+    sidecars.write(picture, "darktable", sidecars.Balance(unit([0.6, 0.8, 0.3]), raw.about(picture).matrices))
+    (tmp_path / "broken.nef").write_bytes(b"no picture")
+    (tmp_path / "b.dng").write_bytes(picture.read_bytes())
+    (tmp_path / "b.dng.xmp").write_text("no xml")
+    monkeypatch.setattr(raw, "about", None)  # what a file does to its decoder happens in another process
+    code, out, err = run("compare", tmp_path / "broken.nef", tmp_path / "b.dng", picture, "--json")
+    assert (code, json.loads(out)["n"]) == (1, 1)
+    told = [line for line in err.splitlines() if line.startswith("greycard: ")]
+    assert len(told) == 2, err
+    assert any("broken.nef: " in line for line in told)
+    assert any("b.dng.xmp: is not XML" in line for line in told)

@@ -12,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from greycard.camera import ColourMatrices
     from greycard.camera_file import CameraFile
+    from greycard.illuminant import Array
     from greycard.thumbnail import Thumbnail
 
 commands = typer.Typer(help="Make the candidates of a camera, and look at them.", no_args_is_help=True)
@@ -37,7 +38,10 @@ def build(
     out: Annotated[Path, typer.Option(help="Folder for the camera files, one for each camera.")] = Path(),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace camera files that are there.")] = False,
 ) -> None:
-    """Write a camera file, which `greycard estimate --cameras` uses."""
+    """Write a camera file, which `greycard estimate --cameras` uses.
+
+    Exits with 1 if any file failed; the others are used all the same.
+    """
     from greycard import camera_file
     from greycard.errors import GreycardError
 
@@ -45,10 +49,13 @@ def build(
         raise GreycardError(
             "candidates build: give one of --from-labels FILE, --from-raw PHOTOS and --from-sidecars PHOTOS"
         )
+    failed = 0
     if from_labels is not None:
         made = _from_labels(from_labels, camera, count)
+    elif from_raw:
+        made, failed = _from_raw(photos or [], camera)
     else:
-        made = _from_raw(photos or [], camera) if from_raw else _from_sidecars(photos or [], camera, count)
+        made, failed = _from_sidecars(photos or [], camera, count)
     if alias and len(made) > 1:
         names = ", ".join(content.camera for content in made)
         raise GreycardError(f"--alias: these are {len(made)} cameras ({names}); give one at a time")
@@ -58,6 +65,8 @@ def build(
             raise GreycardError(f"{path}: is there already; use --overwrite to replace it, or another --out")
         camera_file.write(path, replace(content, aliases=tuple(alias or ())))
         print(f"{path}: {content.camera}, {len(content.candidates.illuminants)} candidates from {content.origin}")
+    if failed:
+        raise typer.Exit(1)
 
 
 @commands.command()
@@ -93,46 +102,59 @@ def _from_labels(path: Path, camera: str | None, count: int) -> list[CameraFile]
     return [camera_file.from_lights(camera or str(name), measured, count) for name, measured in lights.items()]
 
 
-def _from_sidecars(photos: list[Path], camera: str | None, count: int) -> list[CameraFile]:
-    """One camera file for each camera whose pictures have sidecars with a white balance that somebody chose."""
+def _from_sidecars(photos: list[Path], camera: str | None, count: int) -> tuple[list[CameraFile], int]:
+    """One camera file for each camera whose pictures have sidecars with a white balance that somebody chose.
+
+    Also how many files could not be used; those are told and left out.
+    """
     import numpy as np
 
     from greycard import camera_file
+    from greycard.cli.pictures import labels
     from greycard.errors import GreycardError
-    from greycard.sidecars import UNNAMED, read_labels
+    from greycard.sidecars import UNNAMED
 
-    _, named, lights = read_labels(photos)
-    if camera is None and UNNAMED in named:
-        raise GreycardError("--from-sidecars: some of the files do not name their camera; give it with --camera")
-    if len(named) == 0:
-        raise GreycardError("--from-sidecars: none of the files has a sidecar with a white balance of your own")
-    names = np.array([camera or name for name in named])
-    return [camera_file.from_lights(str(name), lights[names == name], count) for name in np.unique(names)]
+    found, failed = labels(photos, None, None)
+    lights: dict[str, list[Array]] = {}
+    for path, one in found.items():
+        if camera is None and one.camera == UNNAMED:
+            failed += 1
+            print(f"greycard: {path}: does not name its camera; give it with --camera", file=sys.stderr)
+        else:
+            lights.setdefault(camera or one.camera, []).append(one.light)
+    if not lights:
+        raise GreycardError(
+            "--from-sidecars: none of the files can be used and has a white balance of your own beside it"
+        )
+    return [camera_file.from_lights(name, np.array(of_camera), count) for name, of_camera in lights.items()], failed
 
 
-def _from_raw(photos: list[Path], camera: str | None) -> list[CameraFile]:
+def _from_raw(photos: list[Path], camera: str | None) -> tuple[list[CameraFile], int]:
     """One camera file for each camera that took the photos: from a colour matrix, and from the photos if they suffice.
 
-    A file that cannot be used is told and left out.
+    Also how many files could not be used; those are told and left out.
     """
     from greycard.cli.terminal import bar
     from greycard.errors import GreycardError
     from greycard.workers import Failure, each
 
     found: dict[str, list[tuple[ColourMatrices, Thumbnail]]] = {}
+    failed = 0
     with bar() as progress:
         task = progress.add_task("reading", total=len(photos))
         for index, answer in each(_examined, photos):
             progress.advance(task)
             if isinstance(answer, Failure):
+                failed += 1
                 print(f"greycard: {answer.about(photos[index])}", file=sys.stderr)
             elif camera is None and answer[0] is None:
+                failed += 1
                 print(f"greycard: {photos[index]}: does not name its camera; give it with --camera", file=sys.stderr)
             else:
                 found.setdefault(str(camera or answer[0]), []).append(answer[1:])
     if not found:
         raise GreycardError("--from-raw: name at least one RAW file that has a colour matrix")
-    return [_by_matrix(name, pictures) for name, pictures in found.items()]
+    return [_by_matrix(name, pictures) for name, pictures in found.items()], failed
 
 
 def _by_matrix(camera: str, pictures: list[tuple[ColourMatrices, Thumbnail]]) -> CameraFile:

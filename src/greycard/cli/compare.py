@@ -28,25 +28,25 @@ def command(
 ) -> None:
     """Compare estimates with the white balance in your sidecars: degrees, mired and tint, for each camera.
 
-    A file without a sidecar, or with the camera's own balance in it, is left out.
+    A file without a sidecar, or with the camera's own balance in it, is left out. Exits with 1 if any file failed; the
+    others are compared all the same.
     """
     from greycard import sidecars
-    from greycard.cli.pictures import estimate_one, estimates
+    from greycard.cli.pictures import estimate_one, estimates, labels
     from greycard.errors import GreycardError
 
     chosen = sidecars.check(program) if program else None
-    labelled, cameras, lights = sidecars.read_labels(files, chosen)
+    labelled, failed = labels(files, chosen, workers)
     if not labelled:
         raise GreycardError(f"none of the {len(files)} files has a sidecar with a white balance of your own")
     rows: dict[str, list[dict[str, float]]] = {}
-    failed = 0
-    answers = estimates(partial(estimate_one, model=model), labelled, workers)
-    for (_, answer), camera, light in zip(answers, cameras, lights, strict=True):
+    answers = estimates(partial(estimate_one, model=model), list(labelled), workers)
+    for (_, answer), label in zip(answers, labelled.values(), strict=True):
         if isinstance(answer, str):
             failed += 1
             print(f"greycard: {answer}", file=sys.stderr)
         else:
-            rows.setdefault(camera, []).append(_difference(answer, light))
+            rows.setdefault(label.camera, []).append(_difference(answer, label.light))
     _print(rows, as_json)
     if failed:
         raise typer.Exit(1)

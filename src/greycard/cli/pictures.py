@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from greycard.baselines.estimator import BaselineEstimator
     from greycard.coarse_to_fine import Speed
     from greycard.estimator import Estimate, Estimator
+    from greycard.sidecars import Label, Program
 
     Answer = tuple[str, Estimate | str]  # a file's name, and its estimate or why it has none
 
@@ -82,6 +84,29 @@ def estimates(task: Callable[[Path], Estimate], paths: list[Path], workers: int 
                 path, found = paths[following], done.pop(following)
                 following += 1
                 yield str(path), found.about(path) if isinstance(found, Failure) else found
+
+
+def labels(pictures: list[Path], program: Program | None, workers: int | None) -> tuple[dict[Path, Label], int]:
+    """The RAW files with a white balance that somebody chose, in the order given; how many files could not be read.
+
+    Those are told, a line each.
+    """
+    from greycard import sidecars
+    from greycard.cli.terminal import bar
+    from greycard.workers import Failure, each
+
+    found: dict[int, Label] = {}
+    failed = 0
+    with bar() as progress:
+        count = progress.add_task("reading", total=len(pictures))
+        for index, answer in each(partial(sidecars.label, program=program), pictures, workers=workers):
+            progress.advance(count)
+            if isinstance(answer, Failure):
+                failed += 1
+                print(f"greycard: {answer.about(pictures[index])}", file=sys.stderr)
+            elif answer is not None:
+                found[index] = answer
+    return {pictures[index]: found[index] for index in sorted(found)}, failed
 
 
 def together(answers: Iterator[Answer], rule: str | None) -> Iterator[Answer]:

@@ -7,6 +7,7 @@ sidecar), `written` (the text of a sidecar with a white balance in it) and `read
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -49,22 +50,35 @@ def write(picture: Path, program: Program, balance: Balance, *, overwrite: bool 
     return path
 
 
+@dataclass(frozen=True, eq=False)
+class Label:
+    """A light (3,) that somebody chose, and the camera that saw it, `UNNAMED` where the file does not say."""
+
+    camera: str
+    light: Array
+
+
+def label(picture: Path, program: Program | None = None) -> Label | None:
+    """The white balance that somebody chose for a RAW file; None where its sidecars hold none.
+
+    program: whose sidecars; by default those of any, in the order rawtherapee, darktable, adobe. A balance that is the
+    camera's own is nobody's choice.
+    """
+    about = raw.about(picture)
+    light = _light(picture, about.matrices, (program,) if program else get_args(Program))
+    if light is None or (about.as_shot is not None and float(angular_error(light, about.as_shot)) < 0.05):
+        return None
+    return Label(about.camera or UNNAMED, light)
+
+
 def read_labels(pictures: Iterable[Path], program: Program | None = None) -> tuple[list[Path], list[str], Array]:
     """The RAW files whose sidecars hold a white balance that somebody chose: files, cameras, illuminants (n, 3).
 
-    program: whose sidecars; by default those of any, in the order rawtherapee, darktable, adobe. A balance that is the
-    camera's own is nobody's choice and left out.
+    program: as in `label`.
     """
-    files, cameras, lights = [], [], []
-    for picture in pictures:
-        about = raw.about(picture)
-        light = _light(picture, about.matrices, (program,) if program else get_args(Program))
-        if light is None or (about.as_shot is not None and float(angular_error(light, about.as_shot)) < 0.05):
-            continue
-        files.append(picture)
-        cameras.append(about.camera or UNNAMED)
-        lights.append(light)
-    return files, cameras, np.array(lights, dtype=np.float64).reshape(-1, 3)
+    found = [(picture, one) for picture in pictures if (one := label(picture, program)) is not None]
+    lights = np.array([one.light for _, one in found], dtype=np.float64).reshape(-1, 3)
+    return [picture for picture, _ in found], [one.camera for _, one in found], lights
 
 
 def _light(picture: Path, matrices: ColourMatrices | None, programs: tuple[Program, ...]) -> Array | None:
@@ -94,4 +108,4 @@ def _content(path: Path) -> bytes | None:
         raise GreycardError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
-__all__ = ["Balance", "Kept", "Program", "check", "read_labels", "write"]
+__all__ = ["Balance", "Kept", "Label", "Program", "check", "label", "read_labels", "write"]
