@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from greycard.candidates import CandidateSet, log_prior, select
+from greycard.datasets.packed import Packed
 from greycard.evaluation import LABEL_CANDIDATES, CandidateSets, label_candidates
 from greycard.experiments.lab import Lab
 from greycard.experiments.table import Row, Table, figures_over_seeds, published
@@ -28,18 +29,19 @@ def run(lab: Lab) -> Table:
     )
 
 
-def unseen(lab: Lab, seed: int, candidates: int = LABEL_CANDIDATES) -> Tested:
+def unseen(lab: Lab, seed: int) -> Tested:
     """Scores on the challenge with candidates from Cube+, or on Cube+ with candidates from its other folds."""
-    model = lab.without("cube_plus", seed)
-    count = "" if candidates == LABEL_CANDIDATES else f"-candidates-{candidates}"
+    data, candidates = test_set(lab, LABEL_CANDIDATES)
+    # On Cube+ this is the test of `greycard crossval --by dataset`, whose estimates serve.
+    name = "without-cube_plus" if lab.cube_challenge is None else "cube_challenge"
+    return scored(lab.without("cube_plus", seed), data, str(lab.runs / "unseen" / f"{name}-seed-{seed}"), candidates)
+
+
+def test_set(lab: Lab, count: int) -> tuple[Packed, CandidateSets]:
+    """The images to test, and as many candidates for each of their folds."""
     if lab.cube_challenge is not None:
-        stem = str(lab.runs / "unseen" / f"cube_challenge{count}-seed-{seed}")
-        return scored(model, lab.cube_challenge, stem, _of_cube_plus(lab, candidates))
-    # Without a number of its own, this is the test of `greycard crossval --by dataset`, whose estimates serve.
-    stem = str(lab.runs / "unseen" / f"without-cube_plus{count}-seed-{seed}")
-    return scored(
-        model, lab.cube_plus, stem, label_candidates(lab.cube_plus, "folds", candidates) if count else "labels"
-    )
+        return lab.cube_challenge, _of_cube_plus(lab, count)
+    return lab.cube_plus, label_candidates(lab.cube_plus, "folds", count)
 
 
 def _of_cube_plus(lab: Lab, count: int) -> CandidateSets:
