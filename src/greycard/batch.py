@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from greycard import thumbnail, workers
+from greycard import thumbnail
 from greycard.coarse_to_fine import Scorer
 from greycard.errors import GreycardError
 from greycard.likelihood import Floats
@@ -30,6 +30,8 @@ def many_scores(scorer: Scorer, thumbnails: Thumbnails, processes: int = 1) -> I
         for part in parts:
             yield from task(part)
         return
+    from greycard import workers
+
     done: dict[int, NDArray[np.float32]] = {}
     following = 0
     for index, scores in workers.each(task, parts, workers=processes):
