@@ -117,7 +117,13 @@ def test_fewer_than_64_valid_cells_are_refused(valid, accepted):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"), [(np.ones((32, 64, 3)), "shape"), (np.full((64, 64, 3), np.nan), "not finite")]
+    ("wrong", "message"),
+    [
+        (np.ones((32, 64, 3)), "shape"),
+        (np.full((64, 64, 3), np.nan), "not finite"),
+        (np.where(np.arange(64 * 64 * 3).reshape(64, 64, 3) == 4, np.inf, 1.0), "not finite"),
+        (np.where(np.arange(64 * 64 * 3).reshape(64, 64, 3) == 4, -np.inf, 1.0), "not finite"),
+    ],
 )
 def test_what_is_no_thumbnail_is_refused(wrong, message):
     with pytest.raises(GreycardError, match=message):

@@ -98,17 +98,19 @@ def log_image(
     cells = np.asarray(thumbnail, dtype=np.float32)
     if cells.shape != (*grid, 3):
         raise GreycardError(f"{name}: a thumbnail has the shape {(*grid, 3)}, this one has {cells.shape}")
-    if not np.isfinite(cells.sum(dtype=np.float64)):  # one that is not finite makes the sum so
-        raise GreycardError(f"{name}: holds values that are not finite")
     valid = valid_cells(cells)
+    # A value that is not finite makes the sum so, also times 0.
+    with np.errstate(invalid="ignore"):
+        total = (valid.reshape(-1) @ cells.reshape(-1, 3).astype(np.float64)).sum()
+    if not np.isfinite(total):
+        raise GreycardError(f"{name}: holds values that are not finite")
     usable = int(valid.sum())
     if usable < FEWEST_CELLS:
         raise GreycardError(
             f"{name}: only {usable} of {valid.size} cells can be used (at least {FEWEST_CELLS} are needed); "
             "the rest is black, clipped or masked"
         )
-    exposure = (valid.reshape(-1) @ cells.reshape(-1, 3).astype(np.float64)).sum() / (3 * usable)
-    relative = cells / np.float32(exposure)
+    relative = cells / np.float32(total / (3 * usable))
     np.maximum(relative, np.float32(FLOOR), out=relative)
     return LogImage(np.log(relative, out=relative), _counted(valid))
 
