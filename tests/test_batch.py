@@ -31,5 +31,20 @@ def test_a_thumbnail_that_cannot_be_used_is_named(scorer, make_packed, processes
         list(many_scores(scorer, images, processes))
 
 
+def test_what_comes_before_a_bad_thumbnail_is_not_lost(scorer, make_packed):
+    images = make_packed(40).images.copy()
+    images[33] = 0
+    scores = many_scores(scorer, images, 1)
+    assert len([next(scores) for _ in range(33)]) == 33
+    with pytest.raises(GreycardError):
+        next(scores)
+
+
+@pytest.mark.parametrize("processes", [0, -1])
+def test_fewer_than_one_process_are_refused(scorer, processes):
+    with pytest.raises(GreycardError, match=f"processes: expected 1 or more, got {processes}"):
+        list(many_scores(scorer, [], processes))
+
+
 def test_of_no_thumbnails_there_are_no_scores(scorer):
     assert list(many_scores(scorer, [], 2)) == []

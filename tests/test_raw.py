@@ -189,7 +189,7 @@ def test_a_period_of_six_is_averaged():
     stored = mosaic(27, 32, X_TRANS) + np.uint16(64)
     stored[12:18, 6:12] += 36
     stored[20, 20] = 4000
-    found, _ = raw.mosaic(stored, pattern, np.full((6, 6), 64, np.float32), 4095)
+    found, _ = raw.with_levels(stored, pattern, np.full((6, 6), 64, np.float32), 4095)
     pixels = found.planes
     assert pixels.shape == (4, 5, 3)
     np.testing.assert_array_equal(pixels[0, 0], [800, 1500, 500])
@@ -199,7 +199,7 @@ def test_a_period_of_six_is_averaged():
 
 def test_a_fourth_colour_is_ignored_clipped_or_not():
     stored = np.tile(np.array([[800, 1500], [4095, 500]], np.uint16), (10, 10))
-    found, _ = raw.mosaic(stored, np.array([[0, 1], [-1, 2]]), np.zeros((2, 2), np.float32), 4095)
+    found, _ = raw.with_levels(stored, np.array([[0, 1], [-1, 2]]), np.zeros((2, 2), np.float32), 4095)
     np.testing.assert_array_equal(found.planes, np.broadcast_to([800, 1500, 500], (10, 10, 3)))
     assert not found.clipped.any()
 

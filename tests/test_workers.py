@@ -53,3 +53,25 @@ def test_threads_of_the_caller_are_left_as_they_were(monkeypatch):
 @pytest.mark.parametrize("workers", [1, 3])
 def test_all_items_are_done_once(workers):
     assert sorted(each(task, list("abcdefg"), workers=workers)) == list(enumerate("ABCDEFG"))
+
+
+class LargeTask:
+    """More than a pipe holds, and nothing that a new process can read."""
+
+    def __init__(self) -> None:
+        self.content = bytes(10**6)
+
+    def __reduce__(self):
+        return _die, (self.content,)
+
+    def __call__(self, item: str) -> str:
+        return item
+
+
+def _die(content: bytes) -> None:
+    os._exit(3)
+
+
+def test_a_process_that_dies_while_it_starts_is_noticed():
+    found = dict(each(LargeTask(), ["a", "b"], workers=2, seconds=20))
+    assert found == dict.fromkeys((0, 1), Failure("the process that worked at it died (exit code 3)"))

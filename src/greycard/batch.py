@@ -18,28 +18,33 @@ from greycard.likelihood import Floats
 
 Thumbnails = Sequence[NDArray[np.generic]] | NDArray[np.generic]
 
-_AT_ONCE = 32
+AT_ONCE = 32
 """Thumbnails that go to a process together."""
+_SECONDS = 60.0
+"""Time allowed for one thumbnail."""
 
 
 def many_scores(scorer: Scorer, thumbnails: Thumbnails, processes: int = 1) -> Iterator[Floats]:
     """(n,) log-likelihoods of each thumbnail (64, 64, 3) in turn. One that cannot be used is an error that names it."""
-    task = _Scores(scorer)
-    parts = [_Part(start, thumbnails[start : start + _AT_ONCE]) for start in range(0, len(thumbnails), _AT_ONCE)]
+    if processes < 1:
+        raise GreycardError(f"processes: expected 1 or more, got {processes}")
     if processes == 1:
-        for part in parts:
-            yield from task(part)
+        for number, cells in enumerate(thumbnails):
+            yield scorer.log_likelihoods(thumbnail.log_image(cells, f"thumbnail {number}"))
         return
     from greycard import workers
 
-    done: dict[int, NDArray[np.float32]] = {}
+    parts = [_Part(start, thumbnails[start : start + AT_ONCE]) for start in range(0, len(thumbnails), AT_ONCE)]
+    done: dict[int, Floats | workers.Failure] = {}
     following = 0
-    for index, scores in workers.each(task, parts, workers=processes):
-        if isinstance(scores, workers.Failure):
-            raise GreycardError(scores.reason)
-        done[index] = scores
+    for index, result in workers.each(_Scores(scorer), parts, workers=processes, seconds=_SECONDS * AT_ONCE):
+        done[index] = result
         while following in done:
-            yield from done.pop(following)
+            scores = done.pop(following)
+            if isinstance(scores, workers.Failure):
+                first, count = parts[following].start, len(parts[following].thumbnails)
+                raise GreycardError(f"thumbnails {first} to {first + count - 1}: {scores.reason}")
+            yield from scores
             following += 1
 
 

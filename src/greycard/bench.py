@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greycard import thumbnail
+from greycard.batch import AT_ONCE
 from greycard.candidates import CandidateSet
-from greycard.coarse_to_fine import EFFORTS, Effort, Scorer, Step
+from greycard.coarse_to_fine import DEFAULT, EFFORTS, Effort, Scorer, Step
 from greycard.datasets.packed import Packed
 from greycard.errors import GreycardError
 from greycard.estimator import Estimator
@@ -37,7 +38,7 @@ from greycard.posterior import posterior
 Method = Callable[[NDArray[Any]], Array]
 """Thumbnail (64, 64, 3) -> illuminant (3,)."""
 CANDIDATE_COUNTS = (5, 25, 120, 300, 1000)
-CELL_COUNTS = (64, 128, 256, 512, 1024, 2048)
+CELL_COUNTS = (256, 512, 1024, 2048, 4096)
 LAST_CANDIDATES = (2, 4, 8)
 GRIDS = ((32, 32), (12, 16))
 """Rows and columns of cells, coarser than a thumbnail: what the statistics of a camera's image processor give."""
@@ -153,7 +154,7 @@ def methods(model: Model, candidates: CandidateSet, folder: Path, notes: list[st
     return found
 
 
-def of_effort(model: Model, candidates: CandidateSet, effort: Effort | None = EFFORTS["default"]) -> Method:
+def of_effort(model: Model, candidates: CandidateSet, effort: Effort | None = DEFAULT) -> Method:
     """greycard at one speed."""
     scorer = Scorer(model.network, candidates, effort)
 
@@ -166,8 +167,7 @@ def of_effort(model: Model, candidates: CandidateSet, effort: Effort | None = EF
 
 def closing_with(candidates: int, cells: int) -> Effort:
     """The default effort with another last step."""
-    first, second, _ = EFFORTS["default"] or ()
-    return (first, second, Step(candidates, cells))
+    return (*DEFAULT[:-1], Step(candidates, cells))
 
 
 def gray_world(cells: NDArray[Any]) -> Array:
@@ -178,19 +178,21 @@ def gray_world(cells: NDArray[Any]) -> Array:
 def throughput(model: Model, candidates: CandidateSet, thumbnails: Sequence[NDArray[Any]]) -> dict[str, Any]:
     """Pictures a second at the default speed, by one process and by one for each core, in turn, once they run."""
     estimator, cores = Estimator(model), os.cpu_count() or 1
-    batch = [thumbnails[index % len(thumbnails)] for index in range(640)]
+    batch = [thumbnails[index % len(thumbnails)] for index in range(640 * cores)]
     rates: dict[int, list[float]] = {1: [], cores: []}
     with one_thread():
         for _ in range(3):
             for processes, found in rates.items():
-                found.append(_rate(estimator.estimate_thumbnails(batch, candidates=candidates, processes=processes)))
+                estimates = estimator.estimate_thumbnails(batch, candidates=candidates, processes=processes)
+                found.append(_rate(estimates, before=processes * AT_ONCE))
     one, all_cores = statistics.median(rates[1]), statistics.median(rates[cores])
     return {"one_process": one, "all_cores": all_cores, "cores": cores, "gain": all_cores / one}
 
 
-def _rate(estimates: Iterator[Any]) -> float:
-    """How many a second, from the first on: what it takes to start is left out."""
-    next(estimates)
+def _rate(estimates: Iterator[Any], before: int) -> float:
+    """How many a second, after as many before: all processes have started by then, and have as much in hand."""
+    for _ in range(before):
+        next(estimates)
     start = time.perf_counter()
     return sum(1 for _ in estimates) / (time.perf_counter() - start)
 
@@ -238,11 +240,10 @@ def trade_off(model: Model, data: Packed, images: int) -> list[dict[str, float]]
     found = []
     for candidates in LAST_CANDIDATES:
         for cells in CELL_COUNTS:
-            effort = closing_with(candidates, cells)
-            start = time.perf_counter()
-            estimates = _estimates(model, rows, effort)
-            milliseconds = 1000 * (time.perf_counter() - start) / len(rows)
+            times: list[float] = []
+            estimates = _estimates(model, rows, closing_with(candidates, cells), times)
             apart = float(angular_error(estimates, exact).mean())
+            milliseconds = 1000 * statistics.median(times)
             found.append({"candidates": candidates, "cells": cells, "ms": milliseconds, "from_exact": apart})
     return found
 
@@ -261,10 +262,22 @@ def _rows(model: Model, data: Packed, images: int) -> tuple[Packed, list[tuple[N
     return part, [(cells, sets[str(camera), int(fold)]) for cells, camera, fold in fields]
 
 
-def _estimates(model: Model, rows: Sequence[tuple[NDArray[Any], CandidateSet]], effort: Effort | None) -> Array:
-    """(N, 3) estimates of thumbnails, each with its candidates."""
+def _estimates(
+    model: Model,
+    rows: Sequence[tuple[NDArray[Any], CandidateSet]],
+    effort: Effort | None,
+    times: list[float] | None = None,
+) -> Array:
+    """(N, 3) estimates of thumbnails, each with its candidates. times: gets the seconds of each."""
     of_set = cache(lambda chosen: of_effort(model, chosen, effort))
-    return np.array([of_set(chosen)(cells) for cells, chosen in rows])
+    found = []
+    for cells, chosen in rows:
+        method = of_set(chosen)
+        start = time.perf_counter()
+        found.append(method(cells))
+        if times is not None:
+            times.append(time.perf_counter() - start)
+    return np.array(found)
 
 
 def plot(figures: Mapping[str, Any]) -> Any:

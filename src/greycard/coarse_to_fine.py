@@ -37,11 +37,12 @@ class Step(NamedTuple):
 
 
 Effort = tuple[Step, ...]
-"""Steps from many candidates on few cells to few candidates on many cells."""
+"""Two or more steps, from many candidates on few cells to few candidates on many cells."""
 
+DEFAULT: Effort = (Step(32, 32), Step(8, 160), Step(4, 864))
 EFFORTS: dict[Speed, Effort | None] = {
     "exact": None,
-    "default": (Step(32, 32), Step(8, 160), Step(4, 864)),
+    "default": DEFAULT,
     "live": (Step(24, 24), Step(6, 64), Step(3, 288)),
 }
 """What the speeds mean. docs/speed.md says how the numbers were chosen."""
@@ -51,7 +52,11 @@ _USUAL = 120
 _NEGLIGIBLE = 1e-4
 """A candidate that is so much less probable than the best one after the first step is not looked at again."""
 _REACH = 1.5
-"""How far from a candidate the means still resemble its own, in units of the set's spread."""
+"""How far from a candidate the means still resemble its own, in units of the set's spread; 1 to 3 are about as good."""
+_UNKNOWN = 100.0
+"""Variance of the constant that the means vary about, in units of their own: next to nothing is known of it."""
+_JITTER = 1e-4
+"""Added to the variance at a node, so that the same candidate twice has a solution."""
 
 
 class Scorer:
@@ -78,7 +83,8 @@ class Scorer:
             return log_likelihoods(self._network, image, self._candidates.illuminants)
         network, (first, *later) = self._network, self._effort
         # The first of the cells are spread over the picture as well as all of them.
-        features = first_layer(network, image, spread_cells(image.counted, self._effort[-1].cells))
+        most = max(step.cells for step in self._effort)
+        features = first_layer(network, image, spread_cells(image.counted, most))
         if len(self._shifts) <= later[-1].candidates:
             return head(network, pooled(network, features, self._shifts))
         means = self._from_first @ pooled(network, features[: first.cells], self._shifts[self._first])
@@ -170,8 +176,7 @@ def _interpolation(nodes: NDArray[np.intp], apart: Array) -> Floats:
     of them a constant, where a polynomial would run away.
     """
     distances = np.sqrt(apart * (3 / _REACH**2))
-    alike = 100 + (1 + distances) * np.exp(-distances)
+    alike = _UNKNOWN + (1 + distances) * np.exp(-distances)
     system = alike[:, nodes]
-    # The same candidate twice would have no solution.
-    system[np.diag_indices(len(nodes))] += 1e-4
+    system[np.diag_indices(len(nodes))] += _JITTER
     return np.asarray(np.linalg.solve(system, alike).T, dtype=np.float32)

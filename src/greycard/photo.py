@@ -128,8 +128,9 @@ def read(
     assume_srgb: bool = False,
     known_linear: bool = False,
 ) -> Photo:
-    """Read a linear picture: a RAW file, 16-bit PNG, 16-bit or float TIFF, or NPY. A RAW file brings its own levels.
+    """Read a linear picture: a RAW file, 16-bit PNG, 16-bit or float TIFF, or NPY.
 
+    A RAW file brings its own levels, and stays open as long as the photo is in use.
     white: saturation level; by default the largest number that the file's bits can hold, and 1.0 for floats.
     assume_srgb: undo the sRGB curve of a picture that is known to be encoded with it; without this, 8-bit pictures
     and those whose metadata names a gamma are refused.

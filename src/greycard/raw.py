@@ -41,7 +41,10 @@ def about(path: Path) -> dng.Tags:
 
 
 def read(path: Path) -> Photo:
-    """A RAW file with the sensor's own pixels. They are not copied: LibRaw gives them up when the photo is gone."""
+    """A RAW file with the sensor's own pixels.
+
+    They are not copied: LibRaw keeps them, and the file open, until the photo is gone.
+    """
     return from_rawpy(_opened(path, unpack=True), path)
 
 
@@ -100,10 +103,14 @@ def _opened(path: Path, *, unpack: bool = False) -> rawpy.RawPy:
         if unpack:
             raw.unpack()
     except rawpy.LibRawError as error:
+        raw.close()
         reason = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
         raise GreycardError(
             f"{path}: LibRaw cannot read it ({reason}); is it damaged, or of another kind than its name says?"
         ) from error
+    except GreycardError:
+        raw.close()
+        raise
     return raw
 
 
@@ -134,11 +141,11 @@ def from_dump(
     highest = float(2**bits - 1) if white is None else float(white)
     if not np.isfinite(highest) or not np.all(levels < highest):
         raise GreycardError(f"{path}: white must be a number above black, got {highest:g} and {levels.tolist()}")
-    stored, span = mosaic(pixels, colours, levels[colours], highest)
+    stored, span = with_levels(pixels, colours, levels[colours], highest)
     return Photo(stored, np.zeros(3, np.float32), span, name=str(path))
 
 
-def mosaic(
+def with_levels(
     pixels: NDArray[Any], colours: NDArray[np.intp], black: NDArray[np.float32], white: float
 ) -> tuple[Mosaic, NDArray[np.float32]]:
     """A sensor's pixels (rows, columns) with what they mean, and the white level (3,) of its planes.
@@ -176,7 +183,7 @@ def _pixels(raw: rawpy.RawPy, path: Path) -> tuple[Mosaic, NDArray[np.float32]]:
         raise GreycardError(f"{path}: is monochrome: a sensor without colours cannot tell that of the light")
     if not {0, 1, 2} <= set(channels[pattern].ravel().tolist()):
         raise GreycardError(f"{path}: its sensor has the colours {letters}, not red, green and blue")
-    return mosaic(visible, channels[pattern], black[pattern], float(raw.white_level))
+    return with_levels(visible, channels[pattern], black[pattern], float(raw.white_level))
 
 
 def _pattern(raw: rawpy.RawPy) -> NDArray[np.intp]:

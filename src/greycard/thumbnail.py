@@ -98,12 +98,10 @@ def log_image(
     cells = np.asarray(thumbnail, dtype=np.float32)
     if cells.shape != (*grid, 3):
         raise GreycardError(f"{name}: a thumbnail has the shape {(*grid, 3)}, this one has {cells.shape}")
-    valid = valid_cells(cells)
-    # A value that is not finite makes the sum so, also times 0.
-    with np.errstate(invalid="ignore"):
-        total = (valid.reshape(-1) @ cells.reshape(-1, 3).astype(np.float64)).sum()
-    if not np.isfinite(total):
+    if not np.isfinite(cells.sum(dtype=np.float64)):  # one that is not finite makes the sum so
         raise GreycardError(f"{name}: holds values that are not finite")
+    valid = valid_cells(cells)
+    total = (valid.reshape(-1) @ cells.reshape(-1, 3).astype(np.float64)).sum()
     usable = int(valid.sum())
     if usable < FEWEST_CELLS:
         raise GreycardError(

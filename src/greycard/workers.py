@@ -83,7 +83,7 @@ class _Worker(Generic[Item, Result]):
         threads = {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
         os.environ.update(dict.fromkeys(threads, "1"))
         try:
-            self._process = _SPAWN.Process(target=_serve, args=(self._task, theirs), daemon=True)
+            self._process = _SPAWN.Process(target=_serve, args=(theirs,), daemon=True)
             self._process.start()
         finally:
             for name, value in threads.items():
@@ -92,6 +92,10 @@ class _Worker(Generic[Item, Result]):
                 else:
                     os.environ[name] = value
         theirs.close()
+        # Through the pipe, and not as an argument: a process that dies while it starts would leave a large one unread,
+        # and this one waiting for ever.
+        with suppress(OSError):  # where it is gone, `take` will notice
+            self.pipe.send(self._task)
 
     def give(self, index: int, items: Sequence[Item]) -> None:
         """Let it work at an item."""
@@ -125,9 +129,13 @@ class _Worker(Generic[Item, Result]):
             self._process.join()
 
 
-def _serve(task: Callable[[Any], Any], pipe: Connection) -> None:
-    """What a worker does: answer items until the pipe closes."""
+def _serve(pipe: Connection) -> None:
+    """What a worker does: read its task, then answer items until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the caller's to handle: it closes the pipe
+    try:
+        task: Callable[[Any], Any] = pipe.recv()
+    except (EOFError, OSError):
+        return
     while True:
         try:
             item = pipe.recv()

@@ -38,6 +38,8 @@ def command(
     chosen = sidecars.check(program) if program else None
     labelled, failed = labels(files, chosen, workers)
     if not labelled:
+        if failed:
+            raise typer.Exit(1)
         raise GreycardError(f"none of the {len(files)} files has a sidecar with a white balance of your own")
     rows: dict[str, list[dict[str, float]]] = {}
     answers = estimates(partial(estimate_one, model=model), list(labelled), workers)

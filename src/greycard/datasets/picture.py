@@ -99,7 +99,7 @@ def _read(picture: LabelledPicture) -> Photo:
 
 
 def _without_hidden(shown: Photo, picture: LabelledPicture) -> Photo:
-    height, width = shown.pixels.shape[:2]
+    height, width = shown.shape
     hidden = list(picture.hidden)
     if picture.hidden_in is not None:
         across, down = width / picture.hidden_in[0], height / picture.hidden_in[1]
@@ -114,7 +114,7 @@ def _without_hidden(shown: Photo, picture: LabelledPicture) -> Photo:
 
 def _patch_colour(shown: Photo, box: Box) -> Array:
     """(3,) mean colour of a neutral patch, above black; one that is clipped or outside the picture is refused."""
-    height, width = shown.pixels.shape[:2]
+    height, width = shown.shape
     left, top, right, bottom = (round(edge) for edge in box)
     if not (0 <= left < right <= width and 0 <= top < bottom <= height):
         raise GreycardError(
