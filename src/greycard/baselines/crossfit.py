@@ -100,11 +100,14 @@ def _estimated(method: Method, name: str, training: Packed, rest: Packed, place:
 
     place: file in which they are kept, also for the next time.
     """
-    images = [training.digests().tolist(), training.illuminants.round(6).tolist(), rest.digests().tolist()]
-    identity = kept.identity(name, kept.source(method), images) if place else ""
-    found = kept.load(place, identity) if place else None
-    if found is not None:
-        return np.array(found["estimates"]), found["seconds"]
+    identity = ""
+    if place:
+        labels = training.illuminants.round(6).tolist()
+        images = [training.digests().tolist(), rest.digests().tolist()]
+        identity = kept.identity(name, kept.source(method), labels, images)
+        found = kept.load(place, identity)
+        if found is not None:
+            return np.array(found["estimates"]), found["seconds"]
     started = time.process_time()
     method.fit(training.images, training.illuminants)
     seconds = time.process_time() - started
