@@ -13,6 +13,7 @@ from greycard.baselines.convolutional_mean import SHAPES, ConvolutionalMean, inp
 from greycard.baselines.corrected_moments import correction, moments
 from greycard.baselines.ffcc import FFCC
 from greycard.baselines.filters import Penalty
+from greycard.baselines.gray_index import contrast
 from greycard.baselines.method import METHODS, find, learns, predicted
 from greycard.baselines.minkowski import norm
 from greycard.baselines.regression_trees import consensus
@@ -100,6 +101,13 @@ def test_the_light_of_gray_edges_is_not_that_of_a_coloured_plane():
     image[:, :, 32:] = 0.5 * np.array([0.9, 0.2, 0.1]) * light
     errors = {name: float(angular_error(find(name).predict(image), light)[0]) for name in ("gray-world", "gray-edge-1")}
     assert errors["gray-edge-1"] < 0.5 * errors["gray-world"]
+
+
+@given(st.floats(-8, 8))
+@settings(max_examples=10, deadline=None)
+def test_the_contrast_of_a_flat_picture_is_nothing(level):
+    np.testing.assert_allclose(contrast(np.full((2, 64, 64, 3), level, np.float32)), 0, atol=1e-4)
+    np.testing.assert_allclose(contrast(np.full((2, 64, 64), level, np.float32)), 0, atol=1e-4)
 
 
 def test_gray_index_prefers_texture_that_does_not_change_colour():

@@ -63,7 +63,7 @@ def run(lab: Lab, protocol: str) -> Own:
     key, outcome = _SEEN[protocol]
     found = outcome(lab)
     model = model_file.load(min((lab.runs / key).rglob("*.safetensors")))
-    return Own(found.scores[0], found.seconds, model, model.any_camera)
+    return Own(found.scores[0], found.seconds, model, next(iter(model.cameras.values()), model.any_camera))
 
 
 _SEEN: dict[str, tuple[str, Callable[[Lab], Outcome]]] = {
