@@ -151,11 +151,11 @@ def test_features_that_disagree_with_the_others_are_outvoted():
 
 
 def test_settings_are_judged_on_pictures_that_were_not_learned_from():
-    lights = np.tile([0.5, 0.7, 0.5], (20, 1))
+    lights = np.tile([0.5, 0.7, 0.5], (21, 1))
 
     def estimates(setting, learned, rest):
         assert not np.any(learned & rest)
-        assert learned.sum() == 16
+        assert learned.sum() == 14
         return lights[rest] + [setting, 0, 0]
 
     assert held_out.best((0.3, 0.1, 0.2), lights, estimates) == 0.1
