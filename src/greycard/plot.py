@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from greycard.candidates import CandidateSet
 from greycard.errors import GreycardError
 from greycard.estimator import Estimate
-from greycard.illuminant import to_chromaticity
+from greycard.illuminant import Array, to_chromaticity
 from greycard.output import write_whole
 
 if TYPE_CHECKING:
@@ -73,17 +73,42 @@ def gallery(examples: Sequence[Example]) -> Figure:
 
 
 def accuracy_against_latency(panels: Mapping[str, Mapping[str, tuple[float, float]]]) -> Figure:
-    """For each panel, methods by the milliseconds of an estimate and their mean angular error in degrees."""
+    """For each panel, methods by the milliseconds of an estimate and their mean angular error in degrees.
+
+    Their names stand beside the panel, in the order of the errors, each with a line to its point.
+    """
     columns = min(2, len(panels))
-    figure = _figure(5.6 * columns, 3.8 * -(-len(panels) // columns))
+    rows = -(-len(panels) // columns)
+    figure = _figure(6.4 * columns, 3.8 * rows)
     for number, (title, points) in enumerate(panels.items(), start=1):
-        axes = figure.add_subplot(-(-len(panels) // columns), columns, number)
-        for name, (milliseconds, error) in points.items():
-            axes.plot(milliseconds, error, "o", color="C0")
-            axes.annotate(name, (milliseconds, error), xytext=(4, 3), textcoords="offset points", fontsize=7)
+        axes = figure.add_subplot(rows, columns, number)
+        names = sorted(points, key=lambda name: points[name][1])
+        milliseconds, errors = np.array([points[name] for name in names]).T
+        axes.scatter(milliseconds, errors, c=["C1" if name == "greycard" else "C0" for name in names])
         axes.set(title=title, xscale="log", xlabel="milliseconds for a thumbnail", ylabel="mean error in degrees")
+        axes.set(xlim=(0.2, 100), xticks=[0.3, 1, 3, 10, 30, 100], ylim=(0, 1.05 * errors.max()))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("")
         axes.grid(alpha=0.25)
+        for name, x, y, height in zip(names, milliseconds, errors, _apart(errors / axes.get_ylim()[1]), strict=True):
+            axes.annotate(
+                name,
+                (x, y),
+                xytext=(1.05, height),
+                textcoords="axes fraction",
+                fontsize=8,
+                va="center",
+                arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "relpos": (0, 0.5)},
+            )
     return figure
+
+
+def _apart(heights: Array, gap: float = 0.06) -> Array:
+    """Rising heights (n,), moved apart so that there is a gap between any two; from 0 to 1."""
+    steps = gap * np.arange(len(heights))
+    lifted = np.maximum.accumulate(heights - steps)
+    lowered = np.minimum.accumulate((heights - steps)[::-1])[::-1]
+    return np.asarray(np.clip((lifted + lowered) / 2, 0, 1 - steps[-1]) + steps)
 
 
 def _figure(width: float, height: float) -> Figure:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from greycard import GreycardError
+from greycard.baselines import kept
 from greycard.baselines import method as methods
 from greycard.baselines.crossfit import crossfit, scored_on_others
 from greycard.datasets.packed import concatenate
@@ -45,6 +46,30 @@ def test_each_fold_is_estimated_from_the_others(make_packed):
     assert list(crossfit(OWN, data, only="fold-1").parts) == ["fold-1"]
     with pytest.raises(GreycardError, match="fold-9"):
         crossfit(OWN, data, only="fold-9")
+
+
+def test_an_interrupted_run_goes_on_where_it_was(make_packed, tmp_path):
+    data = make_packed(12, cameras=("Alpha One", "Beta Two"))
+    data = replace(data, folds=np.arange(12) // 2 % 3)
+    first = crossfit(OWN, data, per_camera=True, folder=tmp_path)
+    assert FITS == [4] * 6
+    assert (tmp_path / "Beta Two" / "fold-2.json").exists()
+    (tmp_path / "Alpha One" / "fold-1.json").unlink()
+    (tmp_path / "Beta Two" / "fold-0.json").write_text("{")
+    again = crossfit(OWN, data, per_camera=True, folder=tmp_path)
+    assert FITS == [4] * 8
+    np.testing.assert_array_equal(again.pooled().estimates, first.pooled().estimates)
+    # Other labels are another run: those of fold 0 teach folds 1 and 2 of both cameras.
+    relabelled = np.where((data.folds == 0)[:, None], data.illuminants[:, ::-1], data.illuminants)
+    crossfit(OWN, replace(data, illuminants=relabelled), per_camera=True, folder=tmp_path)
+    assert FITS == [4] * 12
+
+
+def test_what_a_method_imports_is_part_of_it():
+    found = kept.source(methods.find("ffcc"))
+    assert {"baselines/ffcc.py", "baselines/filters.py", "baselines/cells.py"} <= set(found)
+    assert "baselines/bayesian.py" not in found
+    assert "training/convolutional_mean.py" in kept.source(methods.find("convolutional-mean"))
 
 
 def test_cameras_are_fitted_one_by_one_where_folds_share_scenes(make_packed):

@@ -13,6 +13,7 @@ from greycard.baselines.convolutional_mean import SHAPES, ConvolutionalMean, inp
 from greycard.baselines.corrected_moments import correction, moments
 from greycard.baselines.ffcc import FFCC
 from greycard.baselines.filters import Penalty
+from greycard.baselines.gray_index import contrast
 from greycard.baselines.method import METHODS, find, learns, predicted
 from greycard.baselines.minkowski import norm
 from greycard.baselines.regression_trees import consensus
@@ -102,6 +103,13 @@ def test_the_light_of_gray_edges_is_not_that_of_a_coloured_plane():
     assert errors["gray-edge-1"] < 0.5 * errors["gray-world"]
 
 
+@given(st.floats(-8, 8))
+@settings(max_examples=10, deadline=None)
+def test_the_contrast_of_a_flat_picture_is_nothing(level):
+    np.testing.assert_allclose(contrast(np.full((2, 64, 64, 3), level, np.float32)), 0, atol=1e-4)
+    np.testing.assert_allclose(contrast(np.full((2, 64, 64), level, np.float32)), 0, atol=1e-4)
+
+
 def test_gray_index_prefers_texture_that_does_not_change_colour():
     generator = np.random.default_rng(0)
     light = np.array([0.6, 1.0, 0.5])
@@ -143,11 +151,11 @@ def test_features_that_disagree_with_the_others_are_outvoted():
 
 
 def test_settings_are_judged_on_pictures_that_were_not_learned_from():
-    lights = np.tile([0.5, 0.7, 0.5], (20, 1))
+    lights = np.tile([0.5, 0.7, 0.5], (21, 1))
 
     def estimates(setting, learned, rest):
         assert not np.any(learned & rest)
-        assert learned.sum() == 16
+        assert learned.sum() == 14
         return lights[rest] + [setting, 0, 0]
 
     assert held_out.best((0.3, 0.1, 0.2), lights, estimates) == 0.1

@@ -33,7 +33,7 @@ NEAR = 3
 class CCC:
     """After `fit`: `filters_`, `penalty_`, and `origin_` (2,), the chroma of bin (0, 0).
 
-    penalty: by default what does best on a fifth of the training pictures, held out. steps: of L-BFGS, for each loss.
+    penalty: by default what does best on training pictures that are held out. steps: of L-BFGS, for each loss.
     """
 
     learns = True

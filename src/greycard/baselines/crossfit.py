@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greycard.baselines import kept
 from greycard.baselines.method import Method, find, learns, predicted
 from greycard.datasets.packed import Packed, concatenate
 from greycard.errors import GreycardError
 from greycard.evaluation import Scores, seen
+from greycard.illuminant import Array
 from greycard.model_file import TrainingImages
+from greycard.output import write_whole
 from greycard.splits import SplitBy, splits
 from greycard.thumbnail import FEWEST_CELLS
 
@@ -25,7 +30,7 @@ Progress = Callable[[str], object]
 class Crossfitted:
     """Scores of each part that was left out, how that was done in words, and the CPU seconds that fitting took.
 
-    fitted: the last method that was fitted; all are of the same size.
+    fitted: the last method; all are of the same size. Where its estimates were kept, it is not fitted.
     """
 
     parts: dict[str, Scores]
@@ -53,12 +58,14 @@ def crossfit(
     *,
     per_camera: bool = False,
     only: str | None = None,
+    folder: Path | None = None,
     progress: Progress = lambda line: None,
 ) -> Crossfitted:
     """Leave out each part in turn, or `only` the one of that name: fit a new method to the rest, test it on the part.
 
     name: of the method. by: what is left out. per_camera: a method of its own for each camera; always so with "folds"
-    where a data set has scene folds too, as its folds are meant for single cameras (NUS-8).
+    where a data set has scene folds too, as its folds are meant for single cameras (NUS-8). folder: keeps the estimates
+    of each part; what is there is not done again, unless the method, its pictures or its labels have changed.
     """
     method = find(name)
     _refuse_unusable(data)
@@ -75,18 +82,39 @@ def crossfit(
         if only is not None and only not in [part.name for part in parts]:
             raise GreycardError(f"part {only!r}: there is none; the parts are {', '.join(part.name for part in parts)}")
         for part in (part for part in parts if only in (None, part.name)):
-            method = find(name)
-            started = time.process_time()
-            method.fit(of_group.images[~part.test], of_group.illuminants[~part.test])
-            seconds += time.process_time() - started
-            rest = of_group.where(part.test)
-            tested.setdefault(part.name, []).append(Scores(rest, predicted(method, rest.images, name)))
+            method, rest = find(name), of_group.where(part.test)
+            place = folder and folder.joinpath(*np.unique(rest.cameras)[: int(single)], f"{part.name}.json")
+            estimates, took = _estimated(method, name, of_group.where(~part.test), rest, place)
+            seconds += took
+            tested.setdefault(part.name, []).append(Scores(rest, estimates))
             progress(f"{', '.join(np.unique(rest.cameras))}: {part.name}")
     joined = {
         part: Scores(concatenate([one.data for one in scores]), np.concatenate([one.estimates for one in scores]))
         for part, scores in tested.items()
     }
     return Crossfitted(joined, _protocol(by, single), seconds, method)
+
+
+def _estimated(method: Method, name: str, training: Packed, rest: Packed, place: Path | None) -> tuple[Array, float]:
+    """Estimates (N, 3) of the rest by a method fitted to the training pictures, and the CPU seconds of the fit.
+
+    place: file in which they are kept, also for the next time.
+    """
+    identity = ""
+    if place:
+        labels = training.illuminants.round(6).tolist()
+        images = [training.digests().tolist(), rest.digests().tolist()]
+        identity = kept.identity(name, kept.source(method), labels, images)
+        found = kept.load(place, identity)
+        if found is not None:
+            return np.array(found["estimates"]), found["seconds"]
+    started = time.process_time()
+    method.fit(training.images, training.illuminants)
+    seconds = time.process_time() - started
+    estimates = predicted(method, rest.images, name)
+    if place:
+        write_whole(place, json.dumps({"identity": identity, "seconds": seconds, "estimates": estimates.tolist()}))
+    return estimates, seconds
 
 
 def fitted_to(name: str, training: Packed) -> Method:

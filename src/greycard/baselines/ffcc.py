@@ -25,8 +25,10 @@ BINS = 64
 PENALTIES = (
     Penalty(),
     Penalty(filter_slope=1e-2),
-    Penalty(map_slope=1.0),
-    Penalty(filter_size=1e-3, filter_slope=1e-2, map_slope=1.0),
+    Penalty(map_slope=3e-2),
+    Penalty(filter_slope=1e-2, map_slope=3e-2),
+    Penalty(filter_size=1e-4),
+    Penalty(filter_size=3e-3, filter_slope=1e-2),
 )
 """What is tried on training pictures that are held out."""
 
@@ -34,13 +36,13 @@ PENALTIES = (
 class FFCC:
     """After `fit`: `filters_`, `penalty_`, and `origin_` (2,), the chroma of bin (0, 0).
 
-    penalty: how strongly to regularise; by default what does best on a fifth of the training pictures, held out.
-    steps: of L-BFGS, for the convex loss and then for that of von Mises.
+    penalty: how strongly to regularise; by default what does best on training pictures that are held out.
+    steps: of L-BFGS, for the convex loss and then for that of von Mises; as many as its authors take.
     """
 
     learns = True
 
-    def __init__(self, penalty: Penalty | None = None, steps: tuple[int, int] = (24, 64)) -> None:
+    def __init__(self, penalty: Penalty | None = None, steps: tuple[int, int] = (16, 64)) -> None:
         """Nothing is learned yet."""
         self.penalty, self.steps = penalty, steps
 

@@ -40,7 +40,7 @@ class Penalty:
     neighbouring bins.
     """
 
-    filter_size: float = 1e-4
+    filter_size: float = 1e-3
     filter_slope: float = 1e-3
     map_size: float = 1e-3
     map_slope: float = 1e-1

@@ -15,14 +15,16 @@ SMALLEST = 1e-6
 
 def norm(responses: NDArray[np.float32], power: float) -> Array:
     """(N, 3) Minkowski norm over the cells of responses (N, 64, 64, 3), 0 where a cell does not count."""
-    largest = np.maximum(responses.max(axis=(1, 2)), np.finfo(np.float32).tiny)
-    raised = responses / largest[:, None, None]
+    # Numbers of a channel side by side: sums over them are then many times faster.
+    channels = np.ascontiguousarray(np.moveaxis(responses, -1, 1)).reshape(len(responses), 3, -1)
+    largest = np.maximum(channels.max(axis=-1), np.finfo(np.float32).tiny)
+    raised = channels / largest[..., None]
     left = power
     while left >= 2:  # squaring is many times faster than a general power
         raised, left = raised * raised, left / 2
     if left != 1:
         raised = raised**left
-    return positive(largest * raised.sum(axis=(1, 2), dtype=np.float64) ** (1 / power))
+    return positive(largest * raised.sum(axis=-1, dtype=np.float64) ** (1 / power))
 
 
 def positive(estimates: Array) -> Array:

@@ -32,7 +32,7 @@ def command(
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from 0 on.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Cross-validate a recipe, or a baseline. Interrupted, a recipe goes on where it was when started again."""
+    """Cross-validate a recipe, or a baseline. Interrupted, it goes on where it was when started again."""
     from greycard.cli.train import require_torch
     from greycard.errors import GreycardError
     from greycard.training import recipe as recipes
@@ -108,7 +108,7 @@ def _crossfit(
 
     together = packed.concatenate([packed.load(path) for path in data])
     started = time.monotonic()
-    found = crossfit(method, together, by, per_camera=per_camera, only=only, progress=say)
+    found = crossfit(method, together, by, per_camera=per_camera, only=only, folder=out, progress=say)
     for name, scores in found.parts.items():
         scores.write_csv(out / f"{name}.csv")
     parts = found.parts if by == "dataset" else {only or "all folds": found.pooled()}

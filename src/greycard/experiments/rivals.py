@@ -1,27 +1,29 @@
-"""The competition under one roof: every baseline on the three data sets, on the same thumbnails and folds.
+"""The competition under one roof: every baseline, and greycard, on the same thumbnails and folds of three data sets.
 
 What has been run is kept, one file for each method, data set and protocol; an interrupted bench goes on where it was.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from greycard import baselines
+from greycard.baselines import kept as kept_runs
 from greycard.baselines.crossfit import crossfit
-from greycard.baselines.method import METHODS, Method
+from greycard.baselines.method import METHODS, find
 from greycard.datasets.packed import Packed, concatenate
 from greycard.errors import GreycardError
 from greycard.evaluation import Scores
+from greycard.experiments import own
 from greycard.experiments.lab import Lab
 from greycard.experiments.quoted import QUOTED
 from greycard.experiments.table import PUBLISHED
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 REFERENCE = "ffcc"
 """The method that the others are compared with, picture by picture."""
+WITHOUT_LEARNING = tuple(METHODS)[:8]
+"""Those that have a parameter or two and nothing else to fit."""
 PICTURES = 25
 """How many thumbnails are timed, one by one."""
 
@@ -119,8 +123,8 @@ PROTOCOLS = (
 class Result:
     """One method on one data set by one protocol.
 
-    measured: the statistics in degrees. milliseconds, fit_seconds: CPU time of one
-    estimate, and of all fits. numbers: how many were fitted.
+    measured: the statistics in degrees. milliseconds, fit_seconds: CPU time of one estimate, and of all fits (of
+    greycard: of training and testing, by the clock). seconds: of all fits and tests. numbers: how many were fitted.
     against: the paired comparison with the reference, where both have been run.
     """
 
@@ -129,6 +133,7 @@ class Result:
     trained_on: str
     measured: Mapping[str, float]
     fit_seconds: float
+    seconds: float
     milliseconds: float
     numbers: int
     against: Mapping[str, Any] = field(default_factory=dict)
@@ -136,12 +141,13 @@ class Result:
 
 def run(lab: Lab, methods: Sequence[str] | None = None, protocols: Sequence[str] | None = None) -> Rivals:
     """All methods by all protocols, or those named; of the others, what earlier runs have kept is shown too."""
-    _check("method", methods, list(METHODS))
+    known = [*METHODS, own.NAME]
+    _check("method", methods, known)
     _check("protocol", protocols, [protocol.key for protocol in PROTOCOLS])
     found: list[Result] = []
     for protocol in PROTOCOLS:
-        wanted = (methods or list(METHODS)) if protocol.key in (protocols or [protocol.key]) else []
-        names = [name for name in METHODS if name in wanted or _path(lab, name, protocol).exists()]
+        wanted = (methods or known) if protocol.key in (protocols or [protocol.key]) else []
+        names = [name for name in known if name in wanted or _path(lab, name, protocol).exists()]
         if not names:
             continue
         data = protocol.data(lab)
@@ -149,10 +155,11 @@ def run(lab: Lab, methods: Sequence[str] | None = None, protocols: Sequence[str]
         cells: dict[str, tuple[dict[str, Any], Scores]] = {}
         for name in names:
             identity = _identity(name, protocol, images)
-            kept = _kept(_path(lab, name, protocol), identity)
+            kept = kept_runs.load(_path(lab, name, protocol), identity)
             if kept is None and name in wanted:
                 lab.say(f"{protocol.key}: {name}")
-                kept = _run(name, protocol, data) | {"identity": identity}
+                found_now = _run_own(lab, protocol, data) if name == own.NAME else _run(name, protocol, data)
+                kept = found_now | {"identity": identity}
                 write_whole(_path(lab, name, protocol), json.dumps(kept))
             if kept is not None:
                 cells[name] = kept, _scores(kept, data)
@@ -175,9 +182,10 @@ def _results(cells: Mapping[str, tuple[dict[str, Any], Scores]], protocol: Proto
         yield Result(
             name,
             protocol.key,
-            "nothing" if kept["numbers"] == 0 else protocol.trained_on,
+            kept["trained_on"],
             {key: value for key, value in scores.report()[protocol.part].items() if key in PUBLISHED},
             kept["fit_seconds"],
+            kept["seconds"],
             kept["milliseconds"],
             kept["numbers"],
             compared,
@@ -188,25 +196,33 @@ def _path(lab: Lab, name: str, protocol: Protocol) -> Path:
     return lab.runs / "rivals" / protocol.key / f"{name}.json"
 
 
-def _kept(path: Path, identity: str) -> dict[str, Any] | None:
-    """What an earlier run has left, unless it is damaged or something that decides it has changed."""
-    try:
-        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return kept if kept["identity"] == identity else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
 def _run(name: str, protocol: Protocol, data: Packed) -> dict[str, Any]:
+    started = time.process_time()
     fitted = crossfit(name, data, protocol.by, per_camera=protocol.per_camera, only=protocol.only)
-    scores = fitted.pooled()
+    seconds = time.process_time() - started
+    size = numbers(fitted.fitted)
     return {
+        "trained_on": protocol.trained_on if size else "nothing",
         "fit_seconds": round(fitted.fit_seconds, 1),
-        "milliseconds": milliseconds(fitted.fitted, data),
-        "numbers": numbers(fitted.fitted),
-        "images": _images(scores.data),
-        "estimates": scores.estimates.round(8).tolist(),
-    }
+        "seconds": round(seconds, 1),
+        "milliseconds": milliseconds(fitted.fitted.predict, data),
+        "numbers": size,
+    } | _estimates(fitted.pooled())
+
+
+def _run_own(lab: Lab, protocol: Protocol, data: Packed) -> dict[str, Any]:
+    found = own.run(lab, protocol.key)
+    return {
+        "trained_on": own.TRAINED_ON.get(protocol.key, protocol.trained_on),
+        "fit_seconds": round(found.seconds, 1),
+        "seconds": round(found.seconds, 1),
+        "milliseconds": milliseconds(found.predictor(), data),
+        "numbers": found.numbers,
+    } | _estimates(found.scores)
+
+
+def _estimates(scores: Scores) -> dict[str, Any]:
+    return {"images": _images(scores.data), "estimates": scores.estimates.round(8).tolist()}
 
 
 def _scores(kept: Mapping[str, Any], data: Packed) -> Scores:
@@ -223,27 +239,21 @@ def _images(data: Packed) -> list[str]:
 
 def _images_digest(data: Packed) -> str:
     """A digest of images, labels and folds."""
-    content = [data.digests().tolist(), data.illuminants.round(6).tolist(), data.folds.tolist()]
-    return hashlib.sha256(json.dumps([content, data.scene_folds.tolist()]).encode()).hexdigest()
+    labels = [data.illuminants.round(6).tolist(), data.folds.tolist(), data.scene_folds.tolist()]
+    return kept_runs.identity(data.digests().tolist(), *labels)
 
 
 def _identity(name: str, protocol: Protocol, images: str) -> str:
-    """A digest of what decides the estimates: the method's file and those that methods share, protocol, images."""
-    own = _file_name(name)
-    others = {_file_name(other) for other in METHODS} - {own}
-    folder = Path(baselines.__file__).parent
-    files = [path for path in sorted(folder.glob("*.py")) if path.stem not in others]
-    files += (folder.parent / "training").glob(f"{own}.py")
-    source = [path.read_text(encoding="utf-8") for path in files]
-    about = [name, protocol.key, protocol.by, protocol.per_camera, source, images]
-    return hashlib.sha256(json.dumps(about).encode()).hexdigest()
+    """A digest of what decides the estimates: the method's source (of greycard: its recipes), protocol, images."""
+    if name == own.NAME:
+        files = (file for file in resources.files("greycard.recipes").iterdir() if file.name.endswith(".toml"))
+        source = {file.name: file.read_text(encoding="utf-8") for file in sorted(files, key=lambda file: file.name)}
+    else:
+        source = kept_runs.source(find(name))
+    return kept_runs.identity(name, source, protocol.key, protocol.by, protocol.per_camera, images)
 
 
-def _file_name(method: str) -> str:
-    return METHODS[method].split(":")[0].split(".")[-1]
-
-
-def milliseconds(method: Method, data: Packed) -> float:
+def milliseconds(predict: Callable[[NDArray[Any]], Any], data: Packed) -> float:
     """CPU time of one estimate: the median over some thumbnails, one by one, after a first that is not counted.
 
     Of one thread, this is what a clock shows on a machine that does nothing else.
@@ -254,7 +264,7 @@ def milliseconds(method: Method, data: Packed) -> float:
     with threadpool_limits(1):
         for image in data.images[: PICTURES + 1]:
             started = time.process_time()
-            method.predict(image[None])
+            predict(image[None])
             times.append(1000 * (time.process_time() - started))
     return round(statistics.median(times[1:] or times), 3)
 
@@ -292,17 +302,32 @@ class Rivals:
             | {"name": result.method, "published": QUOTED.get(result.protocol, {}).get(result.method, {}), "seeds": 1}
             for result in self.results
         ]
-        return {"table": "rivals", "unit": "degrees", "protocols": captions, "rows": rows, "quoted": QUOTED}
+        return {
+            "table": "rivals",
+            "unit": "degrees",
+            "seconds_without_learning": self.seconds_without_learning(),
+            "protocols": captions,
+            "rows": rows,
+            "quoted": QUOTED,
+        }
+
+    def seconds_without_learning(self) -> float:
+        """CPU time of all methods without learning on the three data sets, choosing their parameters included."""
+        chosen = ("gehler-shi", "nus-8", "cube-plus")
+        return sum(one.seconds for one in self.results if one.method in WITHOUT_LEARNING and one.protocol in chosen)
 
     def to_markdown(self) -> str:
         """A table for each protocol that anything was run by."""
         lines = [
             "**Rivals.** Angular error in degrees on 64x64 thumbnails: mean / median / trimean / best 25 % / worst "
             "25 %. Figures marked as quoted were published by others, on their own pictures, and were not measured "
-            "here. "
-            f"Differences are those of the means, minus {REFERENCE}'s, on the same pictures, with their 95 % interval. "
-            "Milliseconds are CPU time for one thumbnail on one thread, as are the seconds of fitting; size is how "
-            "many numbers are fitted.",
+            f"here. Differences are those of the means, minus {REFERENCE}'s, on the same pictures, with their 95 % "
+            "interval. Milliseconds are CPU time for one thumbnail on one thread, as are the seconds of fitting; size "
+            "is how many numbers are fitted. greycard's seconds are those of training and testing by the clock; its "
+            "errors are exact ones, its milliseconds those of its default speed, which costs hardly any accuracy "
+            f"(docs/speed.md). The {len(WITHOUT_LEARNING)} methods without learning took "
+            f"{self.seconds_without_learning():.0f} s of CPU time for the first protocol of each data set, all "
+            "together.",
         ]
         for protocol in PROTOCOLS:
             results = [result for result in self.results if result.protocol == protocol.key]
