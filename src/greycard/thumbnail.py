@@ -161,7 +161,8 @@ def coarser(thumbnail: NDArray[np.generic], rows: int, columns: int) -> Thumbnai
     valid = valid_cells(cells)
     down, across = _cell_weights(cells.shape[0], rows), _cell_weights(cells.shape[1], columns)
     area = down @ valid @ across.T
-    sums = np.einsum("ry,yxk,cx->rck", down, cells * valid[..., None], across)
+    in_rows = (down @ (cells * valid[..., None]).reshape(len(cells), -1)).reshape(rows, -1, 3)
+    sums = across @ in_rows
     kept = area > 0.5 + 1e-6
     return np.where(kept[..., None], sums / np.maximum(area, 1e-9)[..., None], 0).astype(np.float32)
 
