@@ -140,7 +140,7 @@ def methods(model: Model, candidates: CandidateSet, folder: Path, notes: list[st
     """What is compared. What is not installed is left out, with a note. folder: for the compiled C file."""
     found: dict[str, Method] = {speed: of_effort(model, candidates, effort) for speed, effort in EFFORTS.items()}
     found["gray_world"] = gray_world
-    for name, build in (("literal", _literal), ("onnxruntime", _onnxruntime)):
+    for name, build in (("literal", literal), ("onnxruntime", _onnxruntime)):
         try:
             found[name] = build(model, candidates)
         except ImportError as error:
@@ -150,7 +150,7 @@ def methods(model: Model, candidates: CandidateSet, folder: Path, notes: list[st
         notes.append("c is left out: no C compiler was found")
     else:
         found["c"] = _compiled(model, candidates, compiler, folder)
-    found["ffcc"] = _ffcc()
+    found["ffcc"] = ffcc()
     return found
 
 
@@ -359,7 +359,7 @@ def _some_candidates(model: Model, count: int) -> CandidateSet:
     return CandidateSet(from_chromaticity(drawn))
 
 
-def _literal(model: Model, candidates: CandidateSet) -> Method:
+def literal(model: Model, candidates: CandidateSet) -> Method:
     """Every layer for every candidate over all cells, in torch: what the paper's code does."""
     import torch
 
@@ -380,7 +380,7 @@ def _literal(model: Model, candidates: CandidateSet) -> Method:
     return estimate
 
 
-def _ffcc() -> Method:
+def ffcc() -> Method:
     """FFCC's estimate. What it has learned does not change how long it takes, so a few made-up pictures teach it."""
     from greycard.baselines.ffcc import FFCC
     from greycard.baselines.filters import Penalty

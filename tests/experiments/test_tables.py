@@ -122,10 +122,8 @@ def test_table_6_counts_the_weights(lab):
 
 def test_tables_11_and_12_measure_both_evaluations(lab, monkeypatch):
     monkeypatch.setattr(table_12, "PICTURES", 1)
-    literal, ours = (row.measured["milliseconds"] for row in table_12.run(lab).rows[1:])
-    assert literal > 0
-    assert ours > 0
-    assert table_11.run(lab).rows[-1].measured["milliseconds"] > 0
+    assert all(row.measured["milliseconds"] > 0 for row in table_12.run(lab).rows)
+    assert all(row.measured["milliseconds"] > 0 for row in table_11.run(lab).rows[-3:])
 
 
 def test_missing_data_are_named(tmp_path):
