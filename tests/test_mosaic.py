@@ -44,7 +44,7 @@ def photos(draw):
     stored = np.where(blocks < draw(st.sampled_from([0, 0.2])), levels, stored)
     stored = np.where(blocks > draw(st.sampled_from([0.6, 0.95, 1])), WHITE, stored)
     stored[generator.random(stored.shape) < draw(st.sampled_from([0, 0.01]))] = WHITE
-    mosaic, span = raw.mosaic(np.clip(stored, 0, WHITE).astype(np.uint16), colours, black.astype(np.float32), WHITE)
+    mosaic, span = raw.with_levels(np.clip(stored, 0, WHITE).astype(np.uint16), colours, black.astype(np.float32), WHITE)
     mask = generator.random(mosaic.shape) < 0.2 if draw(st.booleans()) else None
     shading = generator.uniform(1, 2, (64, 64, 3)).astype(np.float32) if draw(st.booleans()) else None
     return photo.Photo(mosaic, np.zeros(3, np.float32), span, mask, shading=shading)
@@ -82,7 +82,7 @@ def test_parts_of_a_photo_hold_what_is_there(shown):
 
 def test_planes_are_not_made_for_a_thumbnail():
     stored = np.random.default_rng(0).integers(0, 4000, (200, 300), dtype=np.uint16)
-    mosaic, span = raw.mosaic(stored, colours_of("RGGB"), np.zeros((2, 2), np.float32), WHITE)
+    mosaic, span = raw.with_levels(stored, colours_of("RGGB"), np.zeros((2, 2), np.float32), WHITE)
     thumbnail.from_photo(photo.Photo(mosaic, np.zeros(3, np.float32), span))
     assert not {"planes", "clipped"} & set(vars(mosaic))
 
@@ -90,7 +90,7 @@ def test_planes_are_not_made_for_a_thumbnail():
 def test_a_clipped_frame_is_refused_and_so_is_one_at_black():
     for value in (WHITE, 128):
         stored = np.full((200, 300), value, np.uint16)
-        mosaic, span = raw.mosaic(stored, colours_of("GRBG"), np.full((2, 2), 128, np.float32), WHITE)
+        mosaic, span = raw.with_levels(stored, colours_of("GRBG"), np.full((2, 2), 128, np.float32), WHITE)
         with pytest.raises(GreycardError, match="only 0 of 15000 pixels can be used"):
             thumbnail.from_photo(photo.Photo(mosaic, np.zeros(3, np.float32), span))
 
