@@ -39,11 +39,11 @@ class Step(NamedTuple):
 Effort = tuple[Step, ...]
 """Two or more steps, from many candidates on few cells to few candidates on many cells."""
 
-DEFAULT: Effort = (Step(32, 32), Step(8, 160), Step(4, 864))
+DEFAULT: Effort = (Step(48, 24), Step(8, 160), Step(4, 896))
 EFFORTS: dict[Speed, Effort | None] = {
     "exact": None,
     "default": DEFAULT,
-    "live": (Step(24, 24), Step(6, 64), Step(3, 288)),
+    "live": (Step(48, 16), Step(6, 64), Step(3, 288)),
 }
 """What the speeds mean. docs/speed.md says how the numbers were chosen."""
 
