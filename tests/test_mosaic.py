@@ -44,7 +44,9 @@ def photos(draw):
     stored = np.where(blocks < draw(st.sampled_from([0, 0.2])), levels, stored)
     stored = np.where(blocks > draw(st.sampled_from([0.6, 0.95, 1])), WHITE, stored)
     stored[generator.random(stored.shape) < draw(st.sampled_from([0, 0.01]))] = WHITE
-    mosaic, span = raw.with_levels(np.clip(stored, 0, WHITE).astype(np.uint16), colours, black.astype(np.float32), WHITE)
+    mosaic, span = raw.with_levels(
+        np.clip(stored, 0, WHITE).astype(np.uint16), colours, black.astype(np.float32), WHITE
+    )
     mask = generator.random(mosaic.shape) < 0.2 if draw(st.booleans()) else None
     shading = generator.uniform(1, 2, (64, 64, 3)).astype(np.float32) if draw(st.booleans()) else None
     return photo.Photo(mosaic, np.zeros(3, np.float32), span, mask, shading=shading)
