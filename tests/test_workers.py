@@ -5,7 +5,7 @@ import time
 import pytest
 
 from greycard import GreycardError
-from greycard.workers import Failure, each
+from greycard.workers import Failure, each, in_order
 
 
 def task(item: str) -> str:
@@ -53,6 +53,13 @@ def test_threads_of_the_caller_are_left_as_they_were(monkeypatch):
 @pytest.mark.parametrize("workers", [1, 3])
 def test_all_items_are_done_once(workers):
     assert sorted(each(task, list("abcdefg"), workers=workers)) == list(enumerate("ABCDEFG"))
+
+
+def test_results_come_in_the_order_of_the_items_and_progress_as_they_are_done():
+    done = []
+    found = list(in_order(task, ["a", "refuse", "c"], workers=2, progress=lambda: done.append(1)))
+    assert found == ["A", Failure("refuse: is no picture"), "C"]
+    assert len(done) == 3
 
 
 class LargeTask:

@@ -35,17 +35,12 @@ def many_scores(scorer: Scorer, thumbnails: Thumbnails, processes: int = 1) -> I
     from greycard import workers
 
     parts = [_Part(start, thumbnails[start : start + AT_ONCE]) for start in range(0, len(thumbnails), AT_ONCE)]
-    done: dict[int, Floats | workers.Failure] = {}
-    following = 0
-    for index, result in workers.each(_Scores(scorer), parts, workers=processes, seconds=_SECONDS * AT_ONCE):
-        done[index] = result
-        while following in done:
-            scores = done.pop(following)
-            if isinstance(scores, workers.Failure):
-                first, count = parts[following].start, len(parts[following].thumbnails)
-                raise GreycardError(f"thumbnails {first} to {first + count - 1}: {scores.reason}")
-            yield from scores
-            following += 1
+    found = workers.in_order(_Scores(scorer), parts, workers=processes, seconds=_SECONDS * AT_ONCE)
+    for part, scores in zip(parts, found, strict=True):
+        if isinstance(scores, workers.Failure):
+            last = part.start + len(part.thumbnails) - 1
+            raise GreycardError(f"thumbnails {part.start} to {last}: {scores.reason}")
+        yield from scores
 
 
 @dataclass(frozen=True, eq=False)

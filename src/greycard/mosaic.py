@@ -132,7 +132,7 @@ class _Reader:
         return reduce(np.logical_or, (rows[:, column::across] for column in range(across)))
 
     def _holes(self, values: NDArray[np.float32]) -> NDArray[np.bool_] | None:
-        """(h, W) True where every channel is exactly 0: a hole, as `photo.Photo` has it; None for nowhere."""
+        """(h, W) True where every channel is exactly 0, which is no measurement (`photo.Photo`); None if none is."""
         across = self.mosaic.colours.shape[1]
         red, green, blue = self.mosaic.places
         holes = None

@@ -67,6 +67,25 @@ def each(
             worker.stop()
 
 
+def in_order(
+    task: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    workers: int | None = None,
+    seconds: float = 120.0,
+    progress: Callable[[], object] = lambda: None,
+) -> Iterator[Result | Failure]:
+    """The results of `each` in the order of the items. progress: called whenever an item is done."""
+    done: dict[int, Result | Failure] = {}
+    following = 0
+    for index, result in each(task, items, workers=workers, seconds=seconds):
+        progress()
+        done[index] = result
+        while following in done:
+            yield done.pop(following)
+            following += 1
+
+
 class _Worker(Generic[Item, Result]):
     """A process that works at one item at a time; started again when it is gone."""
 

@@ -68,22 +68,16 @@ def estimates(task: Callable[[Path], Estimate], paths: list[Path], workers: int 
     """Every picture with its estimate or why there is none, in the order given."""
     from greycard.cli.terminal import bar
     from greycard.raw import SUFFIXES
-    from greycard.workers import Failure, each
+    from greycard.workers import Failure, in_order
 
     if len(paths) == 1 and paths[0].suffix.lower() not in SUFFIXES:
         yield answered(str(paths[0]), partial(task, paths[0]))
         return
-    done: dict[int, Estimate | Failure] = {}
-    following = 0
     with bar() as progress:
         count = progress.add_task("estimating", total=len(paths))
-        for index, answer in each(task, paths, workers=workers):
-            progress.advance(count)
-            done[index] = answer
-            while following in done:
-                path, found = paths[following], done.pop(following)
-                following += 1
-                yield str(path), found.about(path) if isinstance(found, Failure) else found
+        found = in_order(task, paths, workers=workers, progress=partial(progress.advance, count))
+        for path, answer in zip(paths, found, strict=True):
+            yield str(path), answer.about(path) if isinstance(answer, Failure) else answer
 
 
 def labels(pictures: list[Path], program: Program | None, workers: int | None) -> tuple[dict[Path, Label], int]:
