@@ -3,7 +3,7 @@
 Two histograms of a thumbnail, of its cells and of its edges, are convolved with learned filters by way of their Fourier
 transforms; a learned map of which lights are frequent is added; the softmax of that is the probability of each light. A
 von Mises distribution fitted to it gives the light and its covariance. The torus tells a light only up to whole turns:
-that nearest to gray-world is meant (the paper's de-aliasing).
+that nearest to the middle of the training lights is meant (the paper's gray-light de-aliasing).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from greycard.baselines import held_out, von_mises
 from greycard.baselines.cells import labelled, read
 from greycard.baselines.filters import Filters, Penalty, Spectra, cross_entropy, learn, spectra, through_softmax
-from greycard.baselines.histograms import BIN_SIZE, chroma, from_chroma, mean_chroma
+from greycard.baselines.histograms import BIN_SIZE, chroma, from_chroma
 from greycard.baselines.method import require_fitted
 from greycard.baselines.von_mises import VonMises
 from greycard.illuminant import Array
@@ -34,7 +34,7 @@ PENALTIES = (
 
 
 class FFCC:
-    """After `fit`: `filters_`, `penalty_`, and `origin_` (2,), the chroma of bin (0, 0).
+    """After `fit`: `filters_`, `penalty_`, `origin_` (2,), the chroma of bin (0, 0), and `middle_` (2,) of the lights.
 
     penalty: how strongly to regularise; by default what does best on training pictures that are held out.
     steps: of L-BFGS, for the convex loss and then for that of von Mises; as many as its authors take.
@@ -51,13 +51,13 @@ class FFCC:
         cells, lights = labelled(thumbnails, illuminants)
         places = chroma(lights)
         self.origin_ = places.mean(axis=0) - BINS // 2 * BIN_SIZE
+        # Between the extremes, not the mean: lamplight can lie more than half a turn from the mean of much daylight.
+        self.middle_ = (places.min(axis=0) + places.max(axis=0)) / 2
         pictures, bins = spectra(cells, self.origin_, BINS, torus=True), (places - self.origin_) / BIN_SIZE
 
         def estimates(penalty: Penalty, learned: NDArray[np.bool_], rest: NDArray[np.bool_]) -> Array:
             filters = self._learned(pictures[learned], bins[learned], penalty)
-            found = von_mises.fit(filters.probabilities(pictures[rest])).mean
-            turns = von_mises.wrapped(found - bins[rest], BINS)  # de-aliased by the truth: penalties compare alike
-            return from_chroma(self.origin_ + BIN_SIZE * (bins[rest] + turns))
+            return from_chroma(self._distribution(filters, pictures[rest]).mean)
 
         self.penalty_ = self.penalty or held_out.best(PENALTIES, lights, estimates)
         self.filters_ = self._learned(pictures, bins, self.penalty_)
@@ -70,12 +70,13 @@ class FFCC:
     def predict_distribution(self, thumbnails: NDArray[Any]) -> VonMises:
         """The mean (N, 2) and covariance (N, 2, 2) of the light of thumbnails, in log g/r and log g/b."""
         require_fitted(self, "filters_")
-        cells = read(thumbnails)
-        found = von_mises.fit(self.filters_.probabilities(spectra(cells, self.origin_, BINS, torus=True)))
-        places = self.origin_ + BIN_SIZE * found.mean
+        return self._distribution(self.filters_, spectra(read(thumbnails), self.origin_, BINS, torus=True))
+
+    def _distribution(self, filters: Filters, pictures: Spectra) -> VonMises:
+        found = von_mises.fit(filters.probabilities(pictures))
+        from_middle = BIN_SIZE * found.mean + self.origin_ - self.middle_
         turn = BINS * BIN_SIZE
-        places += turn * np.rint((mean_chroma(cells) - places) / turn)
-        return VonMises(places, BIN_SIZE**2 * found.covariance)
+        return VonMises(self.middle_ + von_mises.wrapped(from_middle, turn), BIN_SIZE**2 * found.covariance)
 
     def _learned(self, pictures: Spectra, lights: Array, penalty: Penalty) -> Filters:
         stages = ((cross_entropy, self.steps[0]), (_von_mises_loss, self.steps[1]))

@@ -68,9 +68,3 @@ def features(cells: Cells, origin: Array, bins: int, *, torus: bool) -> NDArray[
     of_cells = histogram(cells.values, cells.valid, origin, bins, torus=torus)
     of_edges = histogram(edge_strength(cells), surrounded(cells.valid), origin, bins, torus=torus)
     return np.stack([of_cells, of_edges], axis=1)
-
-
-def mean_chroma(cells: Cells) -> Array:
-    """(N, 2) the mean chroma of the valid cells: gray-world in logarithms."""
-    safe = np.where(cells.valid[..., None], cells.values, np.float32(1))
-    return np.asarray(chroma(safe).sum(axis=(1, 2)) / cells.valid.sum(axis=(1, 2))[:, None], dtype=np.float64)

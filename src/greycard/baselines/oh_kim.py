@@ -58,7 +58,7 @@ class OhKim:
         if len(used) == 1:
             self.weights_, self.offsets_ = np.zeros((1, found.shape[1])), np.zeros(1)
             return self
-        model = LogisticRegression(C=looseness, max_iter=200).fit(found, nearest)
+        model = LogisticRegression(C=looseness, max_iter=2000).fit(found, nearest)
         weights, offsets = model.coef_, model.intercept_
         if len(used) == 2:  # scikit-learn then gives the second class only
             weights, offsets = np.concatenate([-weights, weights]) / 2, np.concatenate([-offsets, offsets]) / 2

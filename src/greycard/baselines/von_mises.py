@@ -27,9 +27,9 @@ class VonMises:
     covariance: Array
 
 
-def wrapped(lengths: Array, bins: int) -> Array:
-    """Differences on the torus: from -bins / 2 to bins / 2."""
-    return np.asarray((lengths + bins / 2) % bins - bins / 2)
+def wrapped(lengths: Array, turn: float) -> Array:
+    """Differences on a torus that is `turn` around: from -turn / 2 to turn / 2."""
+    return np.asarray((lengths + turn / 2) % turn - turn / 2)
 
 
 def fit(probabilities: NDArray[np.floating]) -> VonMises:
