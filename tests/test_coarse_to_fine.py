@@ -36,6 +36,17 @@ def test_with_all_cells_and_candidates_in_the_first_step_nothing_is_lost(image):
     )
 
 
+def test_units_that_a_step_leaves_out_keep_what_the_step_before_has_found(image):
+    """After all candidates on all cells there is nothing that a later step could change."""
+    network, candidates = random_network(), CandidateSet(some_candidates(12))
+    effort = (Step(12, 10**6), Step(3, 8, units=0), Step(3, 10**6, units=64))
+    np.testing.assert_allclose(
+        Scorer(network, candidates, effort).log_likelihoods(image),
+        likelihood.log_likelihoods(network, image, candidates.illuminants),
+        atol=1e-4,
+    )
+
+
 @pytest.mark.parametrize("count", [1, 2, 8, 9, 300])
 @pytest.mark.parametrize("speed", ["default", "live"])
 def test_any_number_of_candidates_has_a_score_each(image, count, speed):
@@ -95,7 +106,7 @@ def test_cells_are_spread_over_the_picture(most):
 @settings(max_examples=30, deadline=None)
 def test_interpolation_keeps_values_at_its_nodes_and_constants_everywhere(seed, count):
     generator = np.random.default_rng(seed)
-    places = generator.normal(size=(60, 2))
+    places = generator.normal(size=60) + 1j * generator.normal(size=60)
     nodes, apart = coarse_to_fine._well_spread(places, np.ones(60), count)
     matrix = coarse_to_fine._interpolation(nodes, apart)
     values = generator.normal(size=count)
@@ -104,9 +115,10 @@ def test_interpolation_keeps_values_at_its_nodes_and_constants_everywhere(seed, 
 
 
 def test_interpolation_follows_a_smooth_surface_and_does_not_run_away_far_from_it():
-    near = np.random.default_rng(0).normal(size=(200, 2))
-    places = np.concatenate([near, [[40.0, 40.0]]])
-    surface = np.sin(near[:, 0]) + 0.5 * near[:, 1]
+    generator = np.random.default_rng(0)
+    near = generator.normal(size=200) + 1j * generator.normal(size=200)
+    places = np.append(near, 40 + 40j)
+    surface = np.sin(near.real) + 0.5 * near.imag
     weights = np.append(np.ones(200), 0.0)
     nodes, apart = coarse_to_fine._well_spread(places, weights, 40)
     found = coarse_to_fine._interpolation(nodes, apart) @ surface[nodes]

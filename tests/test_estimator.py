@@ -264,11 +264,15 @@ def test_the_chart_of_a_real_picture_is_found_where_the_cameras_own_white_is_far
     assert float(angular_error(estimate.as_shot, neutral)) > 13
 
 
-def test_many_thumbnails_are_answered_in_their_order(estimator, make_packed):
+@pytest.mark.parametrize("processes", [1, 2])
+def test_many_thumbnails_are_answered_in_their_order(estimator, make_packed, processes):
     images = make_packed(7, content="distinct").images
-    one_by_one = [estimator.estimate_thumbnail(image, "Alpha One").illuminant for image in images]
-    at_once = list(estimator.estimate_thumbnails(images, "Alpha One"))
-    np.testing.assert_array_equal([estimate.illuminant for estimate in at_once], one_by_one)
+    one_by_one = [estimator.estimate_thumbnail(image, "Alpha One") for image in images]
+    at_once = list(estimator.estimate_thumbnails(images, "Alpha One", processes=processes))
+    for found, alone in zip(at_once, one_by_one, strict=True):
+        np.testing.assert_allclose(found.illuminant, alone.illuminant, rtol=1e-6)
+        np.testing.assert_allclose(found.probabilities, alone.probabilities, rtol=1e-4, atol=1e-9)
+        assert (found.warnings, found.camera) == (alone.warnings, alone.camera)
     assert at_once[2].name == "thumbnail 2"
     assert list(estimator.estimate_thumbnails([], "Alpha One")) == []
 

@@ -34,7 +34,7 @@ def test_the_first_layer_of_some_cells_is_a_convolution_that_repeats_the_edge(im
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize(("cells", "candidates"), [(1, 1), (7, 150), (511, 3), (513, 2), (1030, 1)])
+@pytest.mark.parametrize(("cells", "candidates"), [(1, 1), (7, 150), (511, 3), (577, 2), (1030, 1), (3, 700)])
 def test_the_mean_over_the_cells_does_not_depend_on_how_the_work_is_cut(cells, candidates):
     network = random_network()
     generator = np.random.default_rng(cells)
@@ -44,6 +44,26 @@ def test_the_mean_over_the_cells_does_not_depend_on_how_the_work_is_cut(cells, c
     layer2 = np.maximum(layer1, 0) @ network.cell2_weight + network.cell2_bias
     expected = np.maximum(layer2, 0).mean(axis=1)
     np.testing.assert_allclose(likelihood.pooled(network, features, shifts), expected, atol=2e-5)
+
+
+def test_some_units_alone_have_the_means_that_they_have_among_all():
+    generator, network = np.random.default_rng(0), random_network()
+    features = generator.normal(size=(100, 64)).astype(np.float32)
+    shifts = generator.normal(size=(9, 64)).astype(np.float32)
+    everything = likelihood.pooled(network, features, shifts)
+    np.testing.assert_allclose(likelihood.pooled(network, features, shifts, 40), everything[:, :40], atol=1e-5)
+
+
+def test_the_most_important_units_come_first_and_nothing_else_changes(image):
+    network, candidates = random_network(), unit(np.random.default_rng(0).uniform(0.2, 1, (6, 3)))
+    ordered = likelihood.most_important_first(network)
+    np.testing.assert_allclose(
+        likelihood.log_likelihoods(ordered, image, candidates),
+        likelihood.log_likelihoods(network, image, candidates),
+        atol=1e-5,
+    )
+    said = np.linalg.norm(ordered.cell2_weight, axis=0) * np.linalg.norm(ordered.dense1_weight, axis=1)
+    assert np.all(np.diff(said) <= 0)
 
 
 def test_the_answer_depends_only_on_the_corrected_picture(image):

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from greycard import thumbnail
 from greycard.batch import AT_ONCE
 from greycard.candidates import CandidateSet
-from greycard.coarse_to_fine import DEFAULT, EFFORTS, Effort, Scorer, Step
+from greycard.coarse_to_fine import DEFAULT, EFFORTS, Effort, Scorer
 from greycard.datasets.packed import Packed
 from greycard.errors import GreycardError
 from greycard.estimator import Estimator
@@ -167,7 +167,7 @@ def of_effort(model: Model, candidates: CandidateSet, effort: Effort | None = DE
 
 def closing_with(candidates: int, cells: int) -> Effort:
     """The default effort with another last step."""
-    return (*DEFAULT[:-1], Step(candidates, cells))
+    return (*DEFAULT[:-1], DEFAULT[-1]._replace(candidates=candidates, cells=cells))
 
 
 def gray_world(cells: NDArray[Any]) -> Array:
@@ -194,7 +194,8 @@ def _rate(estimates: Iterator[Any], before: int) -> float:
     for _ in range(before):
         next(estimates)
     start = time.perf_counter()
-    return sum(1 for _ in estimates) / (time.perf_counter() - start)
+    arrivals = [time.perf_counter() for _ in estimates]  # the last one, before processes have ended
+    return len(arrivals) / (arrivals[-1] - start)
 
 
 def peak_megabytes(model: Model, candidates: CandidateSet, speed: Any, cells: NDArray[Any]) -> float:

@@ -21,7 +21,16 @@ from numpy.typing import NDArray
 from greycard.candidates import CandidateSet
 from greycard.errors import GreycardError
 from greycard.illuminant import Array
-from greycard.likelihood import Floats, Network, candidate_shifts, first_layer, head, log_likelihoods, pooled
+from greycard.likelihood import (
+    Floats,
+    Network,
+    candidate_shifts,
+    first_layer,
+    head,
+    log_likelihoods,
+    most_important_first,
+    pooled,
+)
 from greycard.posterior import posterior
 from greycard.thumbnail import LogImage
 
@@ -30,20 +39,25 @@ Speed = Literal["exact", "default", "live"]
 
 
 class Step(NamedTuple):
-    """How many candidates are evaluated on how many cells."""
+    """How many candidates are evaluated on how many cells.
+
+    units: how many of the 128 units of the network's last 1x1 layer are, those that say most. The others keep the mean
+    of the step before; so the first step has them all.
+    """
 
     candidates: int
     cells: int
+    units: int = 128
 
 
 Effort = tuple[Step, ...]
 """Two or more steps, from many candidates on few cells to few candidates on many cells."""
 
-DEFAULT: Effort = (Step(48, 24), Step(8, 160), Step(4, 896))
+DEFAULT: Effort = (Step(48, 24), Step(8, 160), Step(4, 896, 80))
 EFFORTS: dict[Speed, Effort | None] = {
     "exact": None,
     "default": DEFAULT,
-    "live": (Step(48, 16), Step(6, 64), Step(3, 288)),
+    "live": (Step(48, 16), Step(6, 64, 96), Step(3, 288, 64)),
 }
 """What the speeds mean. docs/speed.md says how the numbers were chosen."""
 
@@ -67,7 +81,7 @@ class Scorer:
 
     def __init__(self, network: Network, candidates: CandidateSet, effort: Effort | None) -> None:
         """effort: None for all cells and all candidates."""
-        self._network = network
+        self._network = network if effort is None else most_important_first(network)
         self._candidates = candidates
         self._effort = effort = _widened(effort, len(candidates.illuminants))
         if effort is None:
@@ -93,13 +107,14 @@ class Scorer:
         kept = np.flatnonzero(weight > _NEGLIGIBLE * weight.max())
         means, weight, places, shifts = means[kept], weight[kept], self._places[kept], self._shifts[kept]
         for step in later:
-            # The root lets nodes stand where a little of the weight is, too.
-            nodes, apart = _well_spread(places, np.sqrt(weight), step.candidates)
-            change = pooled(network, features[: step.cells], shifts[nodes]) - means[nodes]
-            means += _interpolation(nodes, apart) @ change
+            # The root of the root lets nodes stand where a little of the weight is, too.
+            nodes, apart = _well_spread(places, np.sqrt(np.sqrt(weight)), step.candidates)
+            units = slice(step.units)
+            change = pooled(network, features[: step.cells], shifts[nodes], step.units) - means[nodes, units]
+            means[:, units] += _interpolation(nodes, apart) @ change
             scores = head(network, means)
             weight = self._weight(scores, kept)
-        result: Floats = coarse + np.mean(scores - coarse[kept])
+        result: Floats = coarse + (scores - coarse[kept]).mean()
         result[kept] = scores
         return result
 
@@ -122,7 +137,7 @@ def _widened(effort: Effort | None, count: int) -> Effort | None:
     """The effort for more candidates than usual, such as a band from a colour matrix: more of them are evaluated."""
     if effort is None or count <= _USUAL:
         return effort
-    return tuple(Step(2 * step.candidates, step.cells) for step in effort)
+    return tuple(step._replace(candidates=2 * step.candidates) for step in effort)
 
 
 def spread_cells(counted: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
@@ -142,27 +157,30 @@ def cell_order(rows: int, columns: int) -> NDArray[np.intp]:
     return np.argsort(((x / plastic + y / plastic**2) % 1).reshape(-1), kind="stable")
 
 
-def _places(illuminants: Array) -> Array:
-    """(n, 2) candidates in log r/g-b/g, where equal steps are equal ratios, with a spread of one along each axis."""
+def _places(illuminants: Array) -> NDArray[np.complex128]:
+    """(n,) candidates in log r/g + i log b/g, where equal steps are equal ratios, with a spread of one along each axis.
+
+    As complex numbers, so that a distance is one operation.
+    """
     logs = np.log(illuminants)
     ratios = logs[:, [0, 2]] - logs[:, 1:2]
-    return np.asarray((ratios - ratios.mean(axis=0)) / np.maximum(ratios.std(axis=0), 1e-6))
+    scaled = (ratios - ratios.mean(axis=0)) / np.maximum(ratios.std(axis=0), 1e-6)
+    return np.asarray(scaled[:, 0] + 1j * scaled[:, 1])
 
 
-def _well_spread(places: Array, weights: Array, count: int) -> tuple[NDArray[np.intp], Array]:
+def _well_spread(places: NDArray[np.complex128], weights: Array, count: int) -> tuple[NDArray[np.intp], Array]:
     """Numbers (m,) of `count` places: the one of most weight, then always the one that is missed most.
 
-    places: (n, 2); weights: (n,). Missed is what has weight and is far from all that are chosen (squared distance).
-    Also returns (m, n) the squared distances of the chosen ones from all places.
+    places, weights: (n,). Missed is what has weight and is far from all that are chosen.
+    Also returns (m, n) the distances of the chosen ones from all places.
     """
     count = min(count, len(places))
     chosen = np.empty(count, dtype=np.intp)
     apart = np.empty((count, len(places)))
     missed, nearest = weights, np.full(len(places), np.inf)
     for turn in range(count):
-        chosen[turn] = missed.argmax()
-        offsets = places - places[chosen[turn]]
-        np.einsum("nk,nk->n", offsets, offsets, out=apart[turn])
+        chosen[turn] = best = missed.argmax()
+        np.abs(places - places[best], out=apart[turn])
         np.minimum(nearest, apart[turn], out=nearest)
         missed = weights * nearest
     return chosen, apart
@@ -171,12 +189,12 @@ def _well_spread(places: Array, weights: Array, count: int) -> tuple[NDArray[np.
 def _interpolation(nodes: NDArray[np.intp], apart: Array) -> Floats:
     """(n, m) matrix that sends values at m nodes to values at all n places.
 
-    nodes: (m,) numbers of places; apart: (m, n) their squared distances from all places. Kriging (Matheron 1963) with
-    Matern's covariance of order 3/2, about a constant that is not known: between nodes a smooth surface, far from all
-    of them a constant, where a polynomial would run away.
+    nodes: (m,) numbers of places; apart: (m, n) their distances from all places. Kriging (Matheron 1963) with Matern's
+    covariance of order 3/2, about a constant that is not known: between nodes a smooth surface, far from all of them a
+    constant, where a polynomial would run away.
     """
-    distances = np.sqrt(apart * (3 / _REACH**2))
-    alike = _UNKNOWN + (1 + distances) * np.exp(-distances)
+    distances = apart * (np.sqrt(3) / _REACH)
+    alike = (1 + distances) * np.exp(-distances) + _UNKNOWN
     system = alike[:, nodes]
-    system[np.diag_indices(len(nodes))] += _JITTER
-    return np.asarray(np.linalg.solve(system, alike).T, dtype=np.float32)
+    system.flat[:: len(nodes) + 1] += _JITTER
+    return np.linalg.solve(system, alike).T.astype(np.float32)

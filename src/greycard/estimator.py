@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from greycard import camera as cameras
 from greycard import camera_file, model_file, photo, thumbnail
 from greycard import candidates as candidate_selection
 from greycard import illuminant as illuminants
-from greycard.batch import many_scores
+from greycard.batch import many
 from greycard.camera import ColourMatrices
 from greycard.candidates import CandidateSet, joined
 from greycard.coarse_to_fine import Scorer, Speed, effort_of
@@ -174,6 +174,15 @@ class _Source:
     notes: tuple[str, ...] = ()
 
 
+class _Choice(NamedTuple):
+    """The candidates for a picture. camera: what took it, as far as is known. origin: in words, whence they come."""
+
+    camera: str | None
+    candidates: CandidateSet
+    origin: str
+    warnings: list[str]
+
+
 class Estimator:
     """Estimates the light of pictures with one model.
 
@@ -286,10 +295,8 @@ class Estimator:
         thumbnails: (n, 64, 64, 3), or a list of (64, 64, 3). processes: how many work at once; they take a second to
         start, so that more than one pays for many hundreds of pictures. The rest is as in `estimate_thumbnail`.
         """
-        known, chosen, origin, warnings = self._candidates(_Source("thumbnails", None), camera, candidates)
-        for number, scores in enumerate(many_scores(self._scorer(chosen), thumbnails, processes)):
-            source = _Source(f"thumbnail {number}", None)
-            yield self._answer(np.asarray(thumbnails[number]), source, scores, (known, chosen, origin, warnings))
+        chosen = self._candidates(_Source("thumbnails", None), camera, candidates)
+        yield from many(_OneOfMany(self._scorer(chosen.candidates), chosen), thumbnails, processes)
 
     def _estimate(
         self,
@@ -301,34 +308,13 @@ class Estimator:
     ) -> Estimate:
         """The three stages: candidates, likelihood, posterior."""
         image = thumbnail.log_image(cells, source.name, (grid, grid))
-        found = self._candidates(source, camera, candidates)
-        return self._answer(cells, source, self._scorer(found[1]).log_likelihoods(image), found)
-
-    def _answer(
-        self,
-        cells: NDArray[np.generic],
-        source: Photo | _Source,
-        scores: NDArray[np.float32],
-        found: tuple[str | None, CandidateSet, str, list[str]],
-    ) -> Estimate:
-        """The last stage. scores: (n,) log-likelihoods; found: what `_candidates` found for the source."""
-        known, chosen, origin, warnings = found
-        result = posterior(scores, chosen.illuminants, chosen.gain, chosen.bias)
-        return Estimate(
-            result.mean(),
-            result,
-            known,
-            source.name,
-            (*source.notes, *warnings, *_picture_warnings(cells, result)),
-            source.matrices,
-            source.as_shot,
-            origin,
-        )
+        chosen = self._candidates(source, camera, candidates)
+        return _answer(cells, source, self._scorer(chosen.candidates).log_likelihoods(image), chosen)
 
     def _candidates(
         self, source: Photo | _Source, camera: str | None, given: ArrayLike | CandidateSet | None
-    ) -> tuple[str | None, CandidateSet, str, list[str]]:
-        """Name of the camera, candidates, where they come from, and warnings.
+    ) -> _Choice:
+        """The candidates for a picture.
 
         Those given; or those of a camera file, or from labels, of the camera that the user or else the file names, the
         latter with some of the file's colour matrix; or those from the file's colour matrix alone; or those of all
@@ -336,7 +322,7 @@ class Estimator:
         """
         if given is not None:
             given = given if isinstance(given, CandidateSet) else CandidateSet(candidate_selection.check(given))
-            return camera or source.camera, given, "given", []
+            return _Choice(camera or source.camera, given, "given", [])
         known_cameras = [*self.camera_files, *self.model.cameras]
         if camera is None and source.camera and not source.balanced:
             camera = source.camera if cameras.is_known(source.camera, known_cameras) else None
@@ -344,18 +330,20 @@ class Estimator:
         warnings = told if source.balanced else []
         if camera is not None and cameras.is_known(camera, self.camera_files):
             known = cameras.find(camera, self.camera_files)
-            return known, self.camera_files[known], f"camera file of {known}", warnings
+            return _Choice(known, self.camera_files[known], f"camera file of {known}", warnings)
         # What a model has learned for its own candidates does not hold for others.
         matrices = source.matrices if self.model.any_camera.gain is None else None
         if camera is not None:
             known = cameras.find(camera, known_cameras)
             if matrices is None or source.balanced:
-                return known, self.model.cameras[known], f"labels of {known}", warnings
-            return known, self._with_matrix(known, matrices), f"labels of {known} and colour matrix of the file", []
+                return _Choice(known, self.model.cameras[known], f"labels of {known}", warnings)
+            return _Choice(
+                known, self._with_matrix(known, matrices), f"labels of {known} and colour matrix of the file", []
+            )
         if matrices is not None:
-            return source.camera, self.from_colour_matrix(matrices), "colour matrix of the file", []
+            return _Choice(source.camera, self.from_colour_matrix(matrices), "colour matrix of the file", [])
         warnings = self._shared_candidates_warning(source.camera)
-        return source.camera, self.model.any_camera, "labels of all cameras", warnings
+        return _Choice(source.camera, self.model.any_camera, "labels of all cameras", warnings)
 
     def _shared_candidates_warning(self, camera_of_file: str | None) -> list[str]:
         everybodys = self.model.any_camera.illuminants
@@ -369,6 +357,36 @@ class Estimator:
         else:
             unknown = f"the camera {camera_of_file} is not known"
         return [f"{unknown}: candidates of {', '.join(self.model.cameras)} were used, which costs accuracy"]
+
+
+@dataclass(frozen=True, eq=False)
+class _OneOfMany:
+    """Estimates one of many thumbnails with the same candidates; can be sent to another process."""
+
+    scorer: Scorer
+    chosen: _Choice
+
+    def __call__(self, number: int, cells: NDArray[np.generic]) -> Estimate:
+        source = _Source(f"thumbnail {number}", None)
+        return _answer(cells, source, self.scorer.log_likelihoods(thumbnail.log_image(cells, source.name)), self.chosen)
+
+
+def _answer(
+    cells: NDArray[np.generic], source: Photo | _Source, scores: NDArray[np.float32], chosen: _Choice
+) -> Estimate:
+    """The last stage. scores: (n,) log-likelihoods of the candidates."""
+    candidates = chosen.candidates
+    result = posterior(scores, candidates.illuminants, candidates.gain, candidates.bias)
+    return Estimate(
+        result.mean(),
+        result,
+        chosen.camera,
+        source.name,
+        (*source.notes, *chosen.warnings, *_picture_warnings(cells, result)),
+        source.matrices,
+        source.as_shot,
+        chosen.origin,
+    )
 
 
 def load(

@@ -6,9 +6,8 @@ convolution of log Y serves all candidates: a candidate only shifts the 64 featu
 
 from __future__ import annotations
 
-import math
 import threading
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 
 import numpy as np
@@ -108,46 +107,64 @@ def _patch_places(rows: int, columns: int) -> NDArray[np.intp]:
     return np.asarray(3 * ((y + down) * (columns + 2) + x + across) + colour).reshape(rows * columns, 27)
 
 
+def most_important_first(network: Network) -> Network:
+    """The same network with the units of its last 1x1 layer in another order: first those that say most.
+
+    What a unit says is taken to be the size of its weights times that of the weights which read it.
+    """
+    said = np.linalg.norm(network.cell2_weight, axis=0) * np.linalg.norm(network.dense1_weight, axis=1)
+    order = np.argsort(-said, kind="stable")
+    return replace(
+        network,
+        cell2_weight=np.ascontiguousarray(network.cell2_weight[:, order]),
+        cell2_bias=network.cell2_bias[order],
+        dense1_weight=np.ascontiguousarray(network.dense1_weight[order]),
+    )
+
+
 def candidate_shifts(network: Network, candidates: Array) -> Floats:
     """(n, 64): what correcting by each candidate subtracts from the features of every cell."""
     kernel_sums = network.convolution_weight.sum(axis=(0, 1), dtype=np.float64)
     return np.asarray(np.log(candidates, dtype=np.float64) @ kernel_sums, dtype=np.float32)
 
 
-def pooled(network: Network, features: Floats, shifts: Floats) -> Floats:
-    """(n, 128) mean over the cells of the last 1x1 layer, for each candidate.
+def pooled(network: Network, features: Floats, shifts: Floats, units: int | None = None) -> Floats:
+    """(n, units) mean over the cells of the last 1x1 layer, for each candidate. units: only the first so many of 128.
 
     features: (cells, 64) before the ReLU; shifts: (n, 64).
     Since relu(x - t) = max(x, t) - t, the bias of a layer and the shift of a candidate become a threshold t, and what
     is subtracted goes through the next layer, once a candidate instead of once a cell. Shifts count from their mean:
     small thresholds have small rounding errors, which would be those of every cell and not average out.
     """
+    if len(shifts) > _ROWS:
+        parts = [
+            pooled(network, features, shifts[start : start + _ROWS], units) for start in range(0, len(shifts), _ROWS)
+        ]
+        return np.concatenate(parts)
     centre = shifts.mean(axis=0)
     shifts = shifts - centre
+    cell2_weight = network.cell2_weight[:, :units]
     thresholds1 = shifts @ network.cell1_weight - network.cell1_bias
-    thresholds2 = thresholds1 @ network.cell2_weight - network.cell2_bias
-    sums = np.zeros((len(shifts), network.cell2_bias.size), dtype=np.float64)
-    for start in range(0, len(features), _ROWS):
-        some_features = features[start : start + _ROWS]
-        block = np.subtract(some_features, centre, out=_buffers.block[: len(some_features)])
-        cells, at_once = len(block), max(1, _ROWS // len(block))
-        # Short sums in single precision, their sums in double: a long one would lose digits.
-        short = cells if cells < 32 else math.gcd(cells, 32)
-        ones = np.ones(short, dtype=np.float32)
-        for first in range(0, len(shifts), at_once):
-            some = slice(first, first + at_once)
-            count = len(shifts[some])
-            layer0, layer1, layer2 = (buffer[: count * cells] for buffer in _buffers.layers)
-            np.maximum(block, shifts[some, None], out=layer0.reshape(count, cells, -1))
-            np.matmul(layer0, network.cell1_weight, out=layer1)
-            shaped1 = layer1.reshape(count, cells, -1)
-            np.maximum(shaped1, thresholds1[some, None], out=shaped1)
-            np.matmul(layer1, network.cell2_weight, out=layer2)
-            shaped2 = layer2.reshape(count, cells, -1)
-            np.maximum(shaped2, thresholds2[some, None], out=shaped2)
-            short_sums = np.matmul(ones, layer2.reshape(-1, short, layer2.shape[1]))
-            sums[some] += short_sums.reshape(count, cells // short, -1).sum(axis=1, dtype=np.float64)
-    return np.asarray(sums / len(features) - thresholds2, dtype=np.float32)
+    thresholds2 = thresholds1 @ cell2_weight - network.cell2_bias[:units]
+    # Cell by cell, all candidates of one in a row: so thresholds are long rows, which cost less than many short ones.
+    at_once = max(1, _ROWS // len(shifts))
+    ones = np.ones(at_once, dtype=np.float32)
+    sums = np.zeros(thresholds2.size, dtype=np.float64)
+    for start in range(0, len(features), at_once):
+        some = features[start : start + at_once]
+        block = np.subtract(some, centre, out=_buffers.block[: len(some)])
+        rows = len(block) * len(shifts)
+        layer0, layer1 = (buffer[: rows * 64].reshape(rows, 64) for buffer in _buffers.layers[:2])
+        layer2 = _buffers.layers[2][: rows * cell2_weight.shape[1]].reshape(rows, -1)
+        np.maximum(block[:, None], shifts, out=layer0.reshape(len(block), *shifts.shape))
+        np.matmul(layer0, network.cell1_weight, out=layer1)
+        by_cell1, by_cell2 = layer1.reshape(len(block), -1), layer2.reshape(len(block), -1)
+        np.maximum(by_cell1, thresholds1.reshape(-1), out=by_cell1)
+        np.matmul(layer1, cell2_weight, out=layer2)
+        np.maximum(by_cell2, thresholds2.reshape(-1), out=by_cell2)
+        # Sums of a block in single precision, their sums in double: a long one would lose digits.
+        sums += ones[: len(block)] @ by_cell2
+    return np.asarray(sums.reshape(thresholds2.shape) / len(features) - thresholds2, dtype=np.float32)
 
 
 def head(network: Network, means: Floats) -> Floats:
@@ -174,7 +191,7 @@ class _Buffers(threading.local):
         self.places = np.empty((_ROWS, 27), dtype=np.intp)
         self.patches = np.empty((_ROWS, 27), dtype=np.float32)
         self.block = np.empty((_ROWS, 64), dtype=np.float32)
-        self.layers = tuple(np.empty((_ROWS, width), dtype=np.float32) for width in (64, 64, 128))
+        self.layers = tuple(np.empty(_ROWS * width, dtype=np.float32) for width in (64, 64, 128))
 
 
 _buffers = _Buffers()
