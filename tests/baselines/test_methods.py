@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from greycard import GreycardError
 from greycard.baselines import held_out
-from greycard.baselines.ccc import CCC
+from greycard.baselines.ccc import BINS, CCC, four_histograms
 from greycard.baselines.cells import read
 from greycard.baselines.convolutional_mean import SHAPES, ConvolutionalMean, inputs
 from greycard.baselines.corrected_moments import correction, moments
@@ -192,6 +192,18 @@ def test_anybodys_own_method_is_found_and_checked():
     ):
         with pytest.raises(GreycardError, match=message):
             find(wrong)
+
+
+def test_of_flat_surfaces_ccc_takes_the_colour_and_of_their_edge_the_contrast():
+    """Two flat halves: the cells have two colours; what is sharp or varies is only where they meet, and has one."""
+    dark, light = np.array([0.2, 0.4, 0.3], np.float32), np.array([0.4, 0.8, 0.6], np.float32)
+    picture = np.where(np.arange(64)[None, :, None] < 32, dark, light) * np.ones((64, 1, 1), np.float32)
+    origin = np.array([np.log(0.4 / 0.2), np.log(0.4 / 0.3)]) - BINS // 2 / 32
+    found = four_histograms(read(picture[None]), origin)[0]
+    for histogram in found:
+        assert histogram[BINS // 2, BINS // 2] == pytest.approx(1, abs=1e-6)
+    flat = four_histograms(read(np.tile(dark, (1, 64, 64, 1))), origin)[0]
+    np.testing.assert_allclose(flat.sum(axis=(1, 2)), [1, 0, 1, 0], atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greycard.baselines import held_out, von_mises
-from greycard.baselines.cells import labelled, read
+from greycard.baselines.cells import Cells, labelled, read
 from greycard.baselines.filters import Filters, Penalty, Spectra, cross_entropy, learn, spectra, through_softmax
-from greycard.baselines.histograms import BIN_SIZE, chroma, from_chroma
+from greycard.baselines.histograms import BIN_SIZE, chroma, features, from_chroma
 from greycard.baselines.method import require_fitted
 from greycard.baselines.von_mises import VonMises
 from greycard.illuminant import Array
@@ -53,7 +53,7 @@ class FFCC:
         self.origin_ = places.mean(axis=0) - BINS // 2 * BIN_SIZE
         # Between the extremes, not the mean: lamplight can lie more than half a turn from the mean of much daylight.
         self.middle_ = (places.min(axis=0) + places.max(axis=0)) / 2
-        pictures, bins = spectra(cells, self.origin_, BINS, torus=True), (places - self.origin_) / BIN_SIZE
+        pictures, bins = self._spectra(cells), (places - self.origin_) / BIN_SIZE
 
         def estimates(penalty: Penalty, learned: NDArray[np.bool_], rest: NDArray[np.bool_]) -> Array:
             filters = self._learned(pictures[learned], bins[learned], penalty)
@@ -70,7 +70,10 @@ class FFCC:
     def predict_distribution(self, thumbnails: NDArray[Any]) -> VonMises:
         """The mean (N, 2) and covariance (N, 2, 2) of the light of thumbnails, in log g/r and log g/b."""
         require_fitted(self, "filters_")
-        return self._distribution(self.filters_, spectra(read(thumbnails), self.origin_, BINS, torus=True))
+        return self._distribution(self.filters_, self._spectra(read(thumbnails)))
+
+    def _spectra(self, cells: Cells) -> Spectra:
+        return spectra(cells, lambda batch: features(batch, self.origin_, BINS, torus=True))
 
     def _distribution(self, filters: Filters, pictures: Spectra) -> VonMises:
         found = von_mises.fit(filters.probabilities(pictures))

@@ -10,26 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greycard.baselines.cells import Cells
-from greycard.baselines.histograms import features
 from greycard.illuminant import Array
 
 Spectra = NDArray[np.complex64]
-"""(N, 2, bins, bins // 2 + 1) Fourier transforms of the histograms of N pictures."""
+"""(N, k, bins, bins // 2 + 1) Fourier transforms of the k histograms of each of N pictures."""
 Loss = Callable[[NDArray[np.float32], Array], tuple[Array, NDArray[np.float32]]]
 """Probabilities (N, bins, bins) and lights (N, 2) in bins -> losses (N,), gradient (N, bins, bins) by the responses."""
 BATCH = 32
 """Pictures at a time: what is made of them stays in the processor's cache."""
 
 
-def spectra(cells: Cells, origin: Array, bins: int, *, torus: bool) -> Spectra:
-    """Fourier transforms of the histograms of cells and of edges; origin and torus as in `histograms.histogram`."""
+def spectra(cells: Cells, histograms: Callable[[Cells], NDArray[np.float32]]) -> Spectra:
+    """Fourier transforms of histograms. histograms: those of each picture, (N, k, bins, bins)."""
     from scipy.fft import rfft2
 
     batches = [
         Cells(cells.values[start : start + BATCH], cells.valid[start : start + BATCH])
         for start in range(0, len(cells.values), BATCH)
     ]
-    return np.concatenate([rfft2(features(batch, origin, bins, torus=torus)) for batch in batches])
+    return np.concatenate([rfft2(histograms(batch)) for batch in batches])
 
 
 @dataclass(frozen=True)
@@ -45,17 +44,17 @@ class Penalty:
     map_size: float = 1e-3
     map_slope: float = 1e-1
 
-    def roots(self, bins: int) -> Array:
-        """(3, bins, bins // 2 + 1) root of the penalty of each frequency: for the two filters and for the map."""
+    def roots(self, bins: int, filters: int) -> Array:
+        """(filters + 1, bins, bins // 2 + 1) root of the penalty of each frequency: for filters, and for the map."""
         wave = 2 - 2 * np.cos(2 * np.pi * np.arange(bins) / bins)
         slopes = wave[:, None] + wave[None, : bins // 2 + 1]
         of_filter = np.sqrt(self.filter_size + self.filter_slope * slopes)
-        return np.stack([of_filter, of_filter, np.sqrt(self.map_size + self.map_slope * slopes)])
+        return np.stack([*[of_filter] * filters, np.sqrt(self.map_size + self.map_slope * slopes)])
 
 
 @dataclass(frozen=True, eq=False)
 class Filters:
-    """spectra: (2, bins, bins // 2 + 1) of the filters of the two histograms; frequent: (bins, bins), added to them."""
+    """spectra: (k, bins, bins // 2 + 1) of the filters of the k histograms; frequent: (bins, bins), added to them."""
 
     spectra: NDArray[np.complex64]
     frequent: NDArray[np.float32]
@@ -64,7 +63,7 @@ class Filters:
         """(N, bins, bins) how probable each light is: the softmax of the responses."""
         from scipy.fft import irfft2
 
-        responses = irfft2(pictures[:, 0] * self.spectra[0] + pictures[:, 1] * self.spectra[1]) + self.frequent
+        responses = irfft2(np.einsum("nkuv,kuv->nuv", pictures, self.spectra)) + self.frequent
         raised = np.exp(responses - responses.max(axis=(1, 2), keepdims=True))
         return np.asarray(raised / raised.sum(axis=(1, 2), keepdims=True))
 
@@ -79,26 +78,26 @@ def learn(pictures: Spectra, lights: Array, penalty: Penalty, stages: Sequence[t
     from scipy.fft import irfft2, rfft2
     from scipy.optimize import minimize
 
-    bins = pictures.shape[-2]
-    roots = penalty.roots(bins)
+    filters, bins = pictures.shape[1:3]
+    roots = penalty.roots(bins, filters)
 
     def unfolded(x: Array) -> Filters:
-        spectra = rfft2(x.reshape(3, bins, bins)) / roots
-        return Filters(spectra[:2].astype(np.complex64), irfft2(spectra[2]).astype(np.float32))
+        spectra = rfft2(x.reshape(-1, bins, bins)) / roots
+        return Filters(spectra[:-1].astype(np.complex64), irfft2(spectra[-1]).astype(np.float32))
 
     def objective(x: Array, loss: Loss) -> tuple[float, Array]:
-        filters, total = unfolded(x), 0.5 * float(x @ x)
+        found, total = unfolded(x), 0.5 * float(x @ x)
         by_spectra = np.zeros(roots.shape, dtype=np.complex128)
         for start in range(0, len(pictures), BATCH):
             batch = slice(start, start + BATCH)
-            losses, gradient = loss(filters.probabilities(pictures[batch]), lights[batch])
+            losses, gradient = loss(found.probabilities(pictures[batch]), lights[batch])
             total += float(losses.sum())
             spectrum = rfft2(gradient)
-            by_spectra[:2] += (pictures[batch].conj() * spectrum[:, None]).sum(axis=0)
-            by_spectra[2] += spectrum.sum(axis=0)
+            by_spectra[:-1] += (pictures[batch].conj() * spectrum[:, None]).sum(axis=0)
+            by_spectra[-1] += spectrum.sum(axis=0)
         return total, irfft2(by_spectra / roots).ravel() + x
 
-    x: Any = np.zeros(3 * bins * bins)
+    x: Any = np.zeros((filters + 1) * bins * bins)
     for loss, steps in stages:
         x = minimize(objective, x, (loss,), jac=True, method="L-BFGS-B", options={"maxiter": steps}).x
     return unfolded(x)
