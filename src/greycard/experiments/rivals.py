@@ -324,8 +324,9 @@ class Rivals:
             f"here. Differences are those of the means, minus {REFERENCE}'s, on the same pictures, with their 95 % "
             "interval. Milliseconds are CPU time for one thumbnail on one thread, as are the seconds of fitting; size "
             "is how many numbers are fitted. greycard's seconds are those of training and testing by the clock; its "
-            "errors are exact ones, its milliseconds those of its default speed, which costs hardly any accuracy "
-            f"(docs/speed.md). The {len(WITHOUT_LEARNING)} methods without learning took "
+            "errors are exact ones, except with cameras never seen; its milliseconds, and its errors there, are those "
+            "of its default speed, which costs hardly any accuracy (docs/speed.md). "
+            f"The {len(WITHOUT_LEARNING)} methods without learning took "
             f"{self.seconds_without_learning():.0f} s of CPU time for the first protocol of each data set, all "
             "together.",
         ]
