@@ -21,6 +21,10 @@ MOVED = 0.2
 def ratios(figures: dict) -> dict[str, float]:
     """Ratios of one run; larger is better in each."""
     latency = figures["latency_ms"]
+    if "literal" not in latency:
+        raise SystemExit(
+            "the run has no literal evaluation to compare with: pip install 'greycard[train]', run it again"
+        )
     found = {
         f"{name}_over_literal": latency["literal"] / milliseconds
         for name, milliseconds in latency.items()

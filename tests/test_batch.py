@@ -1,3 +1,4 @@
+import multiprocessing
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,13 +42,16 @@ def test_a_thumbnail_that_cannot_be_used_is_named(scores, make_packed, processes
         list(many(scores, images, processes))
 
 
-def test_what_comes_before_a_bad_thumbnail_is_not_lost(scores, make_packed):
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_comes_before_a_bad_thumbnail_is_not_lost_and_no_process_is_left(scores, make_packed, processes):
     images = make_packed(40).images.copy()
-    images[33] = 0
-    found = many(scores, images, 1)
-    assert len([next(found) for _ in range(33)]) == 33
-    with pytest.raises(GreycardError):
+    images[37] = 0
+    found = many(scores, images, processes)
+    assert len([next(found) for _ in range(37)]) == 37
+    with pytest.raises(GreycardError, match="thumbnail 37") as error:
         next(found)
+    assert error.traceback  # held, with all that its frames hold
+    assert multiprocessing.active_children() == []
 
 
 @pytest.mark.parametrize("processes", [0, -1])

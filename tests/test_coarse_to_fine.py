@@ -85,6 +85,25 @@ def test_the_prior_decides_where_to_look_closely(image):
     assert scores[17] == pytest.approx(alone, abs=1e-4)
 
 
+def test_later_steps_look_where_the_weight_is():
+    """Of many places far apart, the ones with weight are chosen before those that are only far away."""
+    places = np.concatenate([np.linspace(0, 1, 20) + 0j, np.linspace(30, 40, 20) * 1j])
+    weights = np.concatenate([np.ones(20), np.full(20, 1e-4)])
+    nodes, _ = coarse_to_fine._well_spread(places, weights, 4)
+    assert np.all(nodes < 20)
+
+
+def test_the_best_candidate_of_several_is_looked_at_on_all_cells(image):
+    """A probable candidate is a node of the last step, so that its score is that of all cells."""
+    network, illuminants = random_network(), some_candidates(60)
+    bias = np.full(60, -3.0, np.float32)
+    bias[41] = 3.0
+    effort = (Step(60, 8), Step(1, 10**6))
+    scores = Scorer(network, CandidateSet(illuminants, bias=bias), effort).log_likelihoods(image)
+    alone = likelihood.log_likelihoods(network, image, illuminants[41:42])[0]
+    assert scores[41] == pytest.approx(alone, abs=1e-4)
+
+
 @given(rows=st.integers(1, 40), columns=st.integers(1, 40), most=st.integers(1, 2000), seed=st.integers(0, 99))
 @settings(max_examples=60, deadline=None)
 def test_only_cells_that_count_are_chosen_and_each_once(rows, columns, most, seed):

@@ -6,6 +6,7 @@ Processes, not threads: an estimate is many short calls, between which threads w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -26,7 +27,7 @@ _SECONDS = 60.0
 
 
 def many(task: Task[Result], thumbnails: Thumbnails, processes: int = 1) -> Iterator[Result]:
-    """What `task` makes of each thumbnail, in their order. One that cannot be used is an error that names it.
+    """What `task` makes of each thumbnail, in their order. One that cannot be used is an error, after those before it.
 
     task: with several processes, one that can be pickled. It does all the work: what is left for this process to do
     would keep the others waiting.
@@ -39,12 +40,15 @@ def many(task: Task[Result], thumbnails: Thumbnails, processes: int = 1) -> Iter
     from greycard import workers
 
     parts = [_Part(start, thumbnails[start : start + AT_ONCE]) for start in range(0, len(thumbnails), AT_ONCE)]
-    found = workers.in_order(_Parts(task), parts, workers=processes, seconds=_SECONDS * AT_ONCE)
-    for part, results in zip(parts, found, strict=True):
-        if isinstance(results, workers.Failure):
-            last = part.start + len(part.thumbnails) - 1
-            raise GreycardError(f"thumbnails {part.start} to {last}: {results.reason}")
-        yield from results
+    with closing(workers.in_order(_Parts(task), parts, workers=processes, seconds=_SECONDS * AT_ONCE)) as found:
+        for part, answer in zip(parts, found, strict=True):
+            if isinstance(answer, workers.Failure):
+                last = part.start + len(part.thumbnails) - 1
+                raise GreycardError(f"thumbnails {part.start} to {last}: {answer.reason}")
+            results, reason = answer
+            yield from results
+            if reason is not None:
+                raise GreycardError(reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,5 +65,13 @@ class _Parts(Generic[Result]):
 
     task: Task[Result]
 
-    def __call__(self, part: _Part) -> list[Result]:
-        return [self.task(number, np.asarray(cells)) for number, cells in enumerate(part.thumbnails, part.start)]
+    def __call__(self, part: _Part) -> tuple[list[Result], str | None]:
+        """The results, up to a thumbnail that cannot be used; and why it cannot."""
+        results: list[Result] = []
+        try:
+            results.extend(
+                self.task(number, np.asarray(cells)) for number, cells in enumerate(part.thumbnails, part.start)
+            )
+        except GreycardError as error:
+            return results, str(error)
+        return results, None

@@ -7,7 +7,8 @@ which are cheap, then run for every candidate: the posterior stays whole.
 1. Many candidates, spread evenly over the set, are evaluated on few cells; the others are interpolated.
 2. Candidates that are ruled out by now keep their score.
 3. Fewer candidates, spread over where the posterior has its weight, are evaluated on more cells. What that changes is
-   smoother still; it is interpolated and added for all that are left. And so on, step by step.
+   smoother still; it is interpolated and added for all that are left. And so on, step by step. Later steps may leave
+   out units of the network that say little.
 """
 
 from __future__ import annotations

@@ -20,6 +20,8 @@ Floats = NDArray[np.float32]
 
 _ROWS = 576
 """Cells, each under one candidate, evaluated at a time: their activations stay in a core's second-level cache."""
+_CANDIDATES = 144
+"""Candidates evaluated at a time, so that there are some cells to a block and sums over few cells stay few."""
 
 
 @dataclass(frozen=True)
@@ -136,18 +138,16 @@ def pooled(network: Network, features: Floats, shifts: Floats, units: int | None
     is subtracted goes through the next layer, once a candidate instead of once a cell. Shifts count from their mean:
     small thresholds have small rounding errors, which would be those of every cell and not average out.
     """
-    if len(shifts) > _ROWS:
-        parts = [
-            pooled(network, features, shifts[start : start + _ROWS], units) for start in range(0, len(shifts), _ROWS)
-        ]
-        return np.concatenate(parts)
+    if len(shifts) > _CANDIDATES:
+        parts = np.array_split(shifts, -(-len(shifts) // _CANDIDATES))
+        return np.concatenate([pooled(network, features, part, units) for part in parts])
     centre = shifts.mean(axis=0)
     shifts = shifts - centre
     cell2_weight = network.cell2_weight[:, :units]
     thresholds1 = shifts @ network.cell1_weight - network.cell1_bias
     thresholds2 = thresholds1 @ cell2_weight - network.cell2_bias[:units]
     # Cell by cell, all candidates of one in a row: so thresholds are long rows, which cost less than many short ones.
-    at_once = max(1, _ROWS // len(shifts))
+    at_once = _ROWS // len(shifts)
     ones = np.ones(at_once, dtype=np.float32)
     sums = np.zeros(thresholds2.size, dtype=np.float64)
     for start in range(0, len(features), at_once):

@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -74,7 +74,7 @@ def in_order(
     workers: int | None = None,
     seconds: float = 120.0,
     progress: Callable[[], object] = lambda: None,
-) -> Iterator[Result | Failure]:
+) -> Generator[Result | Failure]:
     """The results of `each` in the order of the items. progress: called whenever an item is done."""
     done: dict[int, Result | Failure] = {}
     following = 0

@@ -103,6 +103,14 @@ def test_what_learns_nothing_needs_no_folds(make_packed):
         crossfit("pca", replace(data, folds=np.full(4, -1)))
 
 
+def test_a_camera_whose_name_looks_like_a_path_stays_in_the_folder(make_packed, tmp_path):
+    data = make_packed(12)
+    cameras = np.where(np.arange(12) % 2, "../escaped/Beta", "/tmp/Alpha")
+    crossfit(OWN, replace(data, cameras=cameras), per_camera=True, folder=tmp_path / "kept")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+
+
 def test_pictures_that_were_fitted_to_are_not_scored(make_packed):
     data = make_packed(9, content="distinct")
     first = data.where(np.arange(9) < 3)

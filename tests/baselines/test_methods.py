@@ -54,7 +54,7 @@ def test_what_the_estimator_refuses_every_method_refuses(name, make_packed):
         method.predict(np.zeros((1, 64, 64, 3), np.uint16))
     with pytest.raises(GreycardError, match="not finite"):
         method.predict(np.full((1, 64, 64, 3), np.nan))
-    with pytest.raises(GreycardError, match="expected the shape"):
+    with pytest.raises(GreycardError, match="of the shape"):
         method.predict(np.ones((1, 32, 32, 3)))
 
 
@@ -194,16 +194,56 @@ def test_anybodys_own_method_is_found_and_checked():
             find(wrong)
 
 
-def test_of_flat_surfaces_ccc_takes_the_colour_and_of_their_edge_the_contrast():
-    """Two flat halves: the cells have two colours; what is sharp or varies is only where they meet, and has one."""
-    dark, light = np.array([0.2, 0.4, 0.3], np.float32), np.array([0.4, 0.8, 0.6], np.float32)
-    picture = np.where(np.arange(64)[None, :, None] < 32, dark, light) * np.ones((64, 1, 1), np.float32)
-    origin = np.array([np.log(0.4 / 0.2), np.log(0.4 / 0.3)]) - BINS // 2 / 32
+def test_ccc_has_histograms_of_cells_and_of_what_is_sharp_bright_and_varied():
+    """A grey surface with one light red cell and one masked one: what each of four pictures shows is known."""
+    grey, red = np.float32(0.5), np.array([2.0, 0.5, 0.5], np.float32)
+    picture = np.full((64, 64, 3), grey)
+    picture[20, 20] = red
+    picture[40, 40] = 0
+    cells, beside, masked = 64 * 64, 9, 9
+    origin = np.full(2, -BINS // 2 / 32)
     found = four_histograms(read(picture[None]), origin)[0]
-    for histogram in found:
-        assert histogram[BINS // 2, BINS // 2] == pytest.approx(1, abs=1e-6)
-    flat = four_histograms(read(np.tile(dark, (1, 64, 64, 1))), origin)[0]
+
+    def share(histogram, red_over_grey):
+        return histogram[BINS // 2 + round(-np.log(red_over_grey) * 32), BINS // 2]
+
+    of_cells, sharp, bright, varied = found
+    assert share(of_cells, 4) == pytest.approx(1 / (cells - 1))
+    assert share(of_cells, 1) == pytest.approx((cells - 2) / (cells - 1))
+    assert sharp.sum() == varied.sum() == 0  # they have red only, and red alone has no chroma
+    blurred = ((8 * 0.5**4 + 2**4) / 9) ** 0.25
+    assert share(bright, blurred / 0.5) == pytest.approx(beside / (cells - masked))
+    assert share(bright, 1) == pytest.approx((cells - masked - beside) / (cells - masked))
+
+    picture[20, 20] = [2.0, 1.0, 0.75]
+    _, sharp, _, varied = four_histograms(read(picture[None]), origin)[0]
+    place = (BINS // 2 + round(np.log(0.5 / 1.5) * 32), BINS // 2 + round(np.log(0.5 / 0.25) * 32))
+    assert sharp[place] == pytest.approx(1)  # of the cell alone: 1.5, 0.5 and 0.25 above grey
+    assert varied[place] == pytest.approx(1)  # of the cell and those beside it
+    flat = four_histograms(read(np.full((1, 64, 64, 3), grey)), origin)[0]
     np.testing.assert_allclose(flat.sum(axis=(1, 2)), [1, 0, 1, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_too_few_pictures_or_lights_are_refused(name, make_packed):
+    data = make_packed(12)
+    method = quick(name)
+    with pytest.raises(GreycardError, match="expected one or more"):
+        method.predict(data.images[:0]) if not learns(method) else method.fit(data.images[:0], data.illuminants[:0])
+    if learns(method):
+        with pytest.raises(GreycardError, match="illuminants: 5 were given for 12 thumbnails"):
+            method.fit(data.images, data.illuminants[:5])
+        fitted = method.fit(list(data.images), list(data.illuminants))
+        with pytest.raises(GreycardError, match="expected one or more"):
+            fitted.predict(data.images[:0])
+
+
+def test_corrected_moments_of_flat_pictures_are_some_light(make_packed):
+    data = make_packed(12)
+    flat = np.broadcast_to(data.illuminants[:, None, None], (12, 64, 64, 3)).astype(np.float32)
+    found = find("corrected-moments").fit(flat, data.illuminants).predict(flat)
+    assert np.all(np.isfinite(found))
+    assert angular_error(found, data.illuminants).max() < 1
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,10 @@ class Cells:
 def read(thumbnails: NDArray[Any]) -> Cells:
     """The cells of thumbnails (N, 64, 64, 3); a cell is valid where all its channels are positive."""
     values = np.asarray(thumbnails, dtype=np.float32)
-    if values.ndim != 4 or values.shape[1:] != (SIZE, SIZE, 3):
-        raise GreycardError(f"thumbnails: expected the shape (N, {SIZE}, {SIZE}, 3), got {values.shape}")
+    if values.ndim != 4 or values.shape[1:] != (SIZE, SIZE, 3) or len(values) == 0:
+        raise GreycardError(
+            f"thumbnails: expected one or more, of the shape (N, {SIZE}, {SIZE}, 3), got {values.shape}"
+        )
     if not np.all(np.isfinite(values)):
         raise GreycardError("thumbnails: hold values that are not finite")
     valid = np.all(values > 0, axis=-1)
@@ -43,10 +45,10 @@ def read(thumbnails: NDArray[Any]) -> Cells:
 
 def labelled(thumbnails: NDArray[Any], illuminants: ArrayLike) -> tuple[Cells, Array]:
     """The cells of thumbnails to learn from, and their illuminants (N, 3) of unit length."""
-    lights = unit(np.atleast_2d(np.asarray(illuminants, dtype=np.float64)))
-    if len(lights) != len(thumbnails):
-        raise GreycardError(f"illuminants: {len(lights)} were given for {len(thumbnails)} thumbnails")
-    return read(thumbnails), lights
+    cells, lights = read(thumbnails), np.atleast_2d(np.asarray(illuminants, dtype=np.float64))
+    if len(lights) != len(cells.values):
+        raise GreycardError(f"illuminants: {len(lights)} were given for {len(cells.values)} thumbnails")
+    return cells, unit(lights)
 
 
 def surrounded(valid: NDArray[np.bool_]) -> NDArray[np.bool_]:

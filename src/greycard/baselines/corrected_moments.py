@@ -69,10 +69,11 @@ def correction(found: Array, lights: Array) -> Array:
     """(m, 3) the matrix that sends moments (N, m) to lights (N, 3), whose brightness is unknown.
 
     Brightness and matrix are solved for in turn, by least squares. A millionth of the mean square of the moments is
-    added to the squares, so that there is a solution also where pictures are few.
+    added to the squares, so that there is a solution also where pictures are few, and something where they are flat.
     """
     brightness = np.linalg.norm(found[:, :3], axis=1)
-    gram = found.T @ found + 1e-6 * len(found) * np.mean(found**2) * np.eye(found.shape[1])
+    added = max(1e-6 * len(found) * float(np.mean(found**2)), 1e-12)
+    gram = found.T @ found + added * np.eye(found.shape[1])
     matrix = np.zeros((found.shape[1], 3))
     for _ in range(ROUNDS):
         matrix = np.linalg.solve(gram, found.T @ (brightness[:, None] * lights))

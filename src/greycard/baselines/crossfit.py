@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ def crossfit(
             raise GreycardError(f"part {only!r}: there is none; the parts are {', '.join(part.name for part in parts)}")
         for part in (part for part in parts if only in (None, part.name)):
             method, rest = find(name), of_group.where(part.test)
-            place = folder and folder.joinpath(*np.unique(rest.cameras)[: int(single)], f"{part.name}.json")
+            place = folder and folder.joinpath(*_folder_names(rest.cameras)[: int(single)], f"{part.name}.json")
             estimates, took = _estimated(method, name, of_group.where(~part.test), rest, place)
             seconds += took
             tested.setdefault(part.name, []).append(Scores(rest, estimates))
@@ -93,6 +94,11 @@ def crossfit(
         for part, scores in tested.items()
     }
     return Crossfitted(joined, _protocol(by, single), seconds, method)
+
+
+def _folder_names(cameras: NDArray[np.str_]) -> list[str]:
+    """A folder for each camera: its name without what a path would be made of."""
+    return [re.sub(r"[^\w .()+-]", "_", str(camera)).strip(". ") or "_" for camera in np.unique(cameras)]
 
 
 def _estimated(method: Method, name: str, training: Packed, rest: Packed, place: Path | None) -> tuple[Array, float]:

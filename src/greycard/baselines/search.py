@@ -36,15 +36,16 @@ class Searched(ABC):
 
     def fit(self, thumbnails: NDArray[Any], illuminants: ArrayLike) -> Searched:
         """Choose the parameters; thumbnails (N, 64, 64, 3), illuminants (N, 3)."""
-        drawn = np.unique(np.linspace(0, len(thumbnails) - 1, ENOUGH).round().astype(int))
+        cells, lights = labelled(thumbnails, illuminants)
+        drawn = np.unique(np.linspace(0, len(lights) - 1, ENOUGH).round().astype(int))
         errors = np.zeros((len(self.filters), len(self.poolings)))
         for start in range(0, len(drawn), BATCH):
             rows = drawn[start : start + BATCH]
-            cells, lights = labelled(thumbnails[rows], np.asarray(illuminants)[rows])
+            some = Cells(cells.values[rows], cells.valid[rows])
             for i, filtering in enumerate(self.filters):
-                prepared = self._filtered(cells, filtering)
+                prepared = self._filtered(some, filtering)
                 for j, pooling in enumerate(self.poolings):
-                    errors[i, j] += angular_error(self._pooled(prepared, pooling), lights).sum()
+                    errors[i, j] += angular_error(self._pooled(prepared, pooling), lights[rows]).sum()
         best = int(np.argmin(errors))
         self.filter_ = self.filters[best // len(self.poolings)]
         self.pooling_ = self.poolings[best % len(self.poolings)]
@@ -52,8 +53,10 @@ class Searched(ABC):
 
     def predict(self, thumbnails: NDArray[Any]) -> Array:
         """(N, 3) illuminants of thumbnails (N, 64, 64, 3)."""
-        batches = [read(thumbnails[start : start + BATCH]) for start in range(0, len(thumbnails), BATCH)]
-        return np.concatenate([self._pooled(self._filtered(cells, self.filter_), self.pooling_) for cells in batches])
+        cells = read(thumbnails)
+        batches = [slice(start, start + BATCH) for start in range(0, len(cells.values), BATCH)]
+        parts = [Cells(cells.values[batch], cells.valid[batch]) for batch in batches]
+        return np.concatenate([self._pooled(self._filtered(part, self.filter_), self.pooling_) for part in parts])
 
     @abstractmethod
     def _filtered(self, cells: Cells, filtering: float) -> Any:

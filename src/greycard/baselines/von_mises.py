@@ -1,7 +1,7 @@
 """A bivariate von Mises distribution, approximated by its mean and covariance, fitted to a torus of probabilities.
 
 Barron & Tsai 2017. The mean is that of angles; the covariance is taken on the plane that is cut open opposite to it.
-All lengths are in bins.
+Here all lengths are in bins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SMALLEST_VARIANCE = 1.0
 
 @dataclass(frozen=True, eq=False)
 class VonMises:
-    """mean: (N, 2) in bins from 0; covariance: (N, 2, 2) in bins squared."""
+    """mean: (N, 2); covariance: (N, 2, 2). In bins from bin 0; of what a method predicts, in log-chroma."""
 
     mean: Array
     covariance: Array
