@@ -7,6 +7,10 @@ from greycard.illuminant import angular_error, unit
 from greycard.model_file import load
 
 
+def sample_of(model, make_packed):
+    return bench.Sample.drawn(model, make_packed(12, content="distinct"), 4)
+
+
 def test_all_evaluations_of_the_network_agree(tmp_path):
     """Otherwise their times would not be comparable."""
     pytest.importorskip("torch")
@@ -33,7 +37,7 @@ def test_latencies_are_medians_of_turns():
 
 
 def test_accuracy_tells_seen_images_and_compares_with_exact(untrained_model, make_packed):
-    found = bench.accuracy(untrained_model, make_packed(12, content="distinct"), 4)
+    found = bench.accuracy(untrained_model, sample_of(untrained_model, make_packed))
     assert found["images"] == 4
     assert found["seen"] is False
     assert found["cost"].keys() == {"default", "live", "32x32", "16x12"}
@@ -41,7 +45,7 @@ def test_accuracy_tells_seen_images_and_compares_with_exact(untrained_model, mak
 
 
 def test_the_trade_off_comes_closer_to_exact_with_more_cells(untrained_model, make_packed):
-    found = bench.trade_off(untrained_model, make_packed(12, content="distinct"), 4)
+    found = bench.trade_off(untrained_model, sample_of(untrained_model, make_packed))
     assert len(found) == len(bench.LAST_CANDIDATES) * len(bench.CELL_COUNTS)
     most = [one["from_exact"] for one in found if one["candidates"] == max(bench.LAST_CANDIDATES)]
     assert most[-1] < most[0]

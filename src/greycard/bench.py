@@ -15,6 +15,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -93,11 +94,12 @@ def measure(
     }
     for one in data:
         say(f"accuracy on {one.datasets[0]}")
-        figures = _with_accuracy(figures, accuracy(model, one, images), str(one.datasets[0]))
-    if data:
-        say("accuracy against time")
-        with one_thread():
-            figures["trade_off"] = trade_off(model, data[0], images)
+        sample = Sample.drawn(model, one, images)
+        figures = _with_accuracy(figures, accuracy(model, sample), str(one.datasets[0]))
+        if "trade_off" not in figures:
+            say("accuracy against time")
+            with one_thread():
+                figures["trade_off"] = trade_off(model, sample)
     return figures
 
 
@@ -209,13 +211,38 @@ def peak_megabytes(model: Model, candidates: CandidateSet, speed: Any, cells: ND
         tracemalloc.stop()
 
 
-def accuracy(model: Model, data: Packed, images: int) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some images of a data set. rows: thumbnail and candidates of each; exact: (N, 3) what `exact` makes of them."""
+
+    part: Packed
+    rows: Sequence[tuple[NDArray[Any], CandidateSet]]
+    exact: Array
+
+    @classmethod
+    def drawn(cls, model: Model, data: Packed, images: int) -> Sample:
+        """Up to `images` of the data, evenly spaced, not trained on where there are such.
+
+        Candidates come from the labels of the other folds, or from the colour matrix where there are no folds.
+        """
+        known = seen(data, model.trained_on)
+        scored = data if known.all() else data.where(~known)
+        part = scored.where(np.isin(np.arange(len(scored)), np.linspace(0, len(scored) - 1, images).astype(int)))
+        has_folds = bool(np.all(data.folds >= 0))
+        sets = label_candidates(data, "folds") if has_folds else matrix_candidates(Estimator(model), data, "folds")
+        fields = zip(part.images, part.cameras, part.folds, strict=True)
+        rows = [(cells, sets[str(camera), int(fold)]) for cells, camera, fold in fields]
+        return cls(part, rows, _estimates(model, rows, None))
+
+
+def accuracy(model: Model, sample: Sample) -> dict[str, Any]:
     """Errors of each speed beside `exact`, on images that the model was not trained on.
 
     Where it was trained on all of them, only the deviation from `exact` is meant seriously: `seen` tells.
     """
-    part, rows = _rows(model, data, images)
-    estimates = {speed: _estimates(model, rows, effort) for speed, effort in EFFORTS.items()}
+    part, rows = sample.part, sample.rows
+    faster = {speed: _estimates(model, rows, effort) for speed, effort in EFFORTS.items() if effort is not None}
+    estimates = faster | {"exact": sample.exact}
     by_grid = {f"{across}x{down}": _on_grid(model, rows, down, across) for down, across in GRIDS}
     errors = {key: angular_error(value, part.illuminants) for key, value in (estimates | by_grid).items()}
     exact = {"mean": float(errors["exact"].mean()), "median": float(np.median(errors["exact"]))}
@@ -229,38 +256,22 @@ def accuracy(model: Model, data: Packed, images: int) -> dict[str, Any]:
             if key != "exact"
         },
         "deviation": {
-            speed: _mean_and_max(angular_error(estimates[speed], estimates["exact"])) for speed in ("default", "live")
+            speed: _mean_and_max(angular_error(estimates[speed], sample.exact)) for speed in ("default", "live")
         },
     }
 
 
-def trade_off(model: Model, data: Packed, images: int) -> list[dict[str, float]]:
+def trade_off(model: Model, sample: Sample) -> list[dict[str, float]]:
     """What the last step costs and gives, for numbers of candidates and cells: milliseconds, degrees from `exact`."""
-    rows = _rows(model, data, images)[1]
-    exact = _estimates(model, rows, None)
     found = []
     for candidates in LAST_CANDIDATES:
         for cells in CELL_COUNTS:
             times: list[float] = []
-            estimates = _estimates(model, rows, closing_with(candidates, cells), times)
-            apart = float(angular_error(estimates, exact).mean())
+            estimates = _estimates(model, sample.rows, closing_with(candidates, cells), times)
+            apart = float(angular_error(estimates, sample.exact).mean())
             milliseconds = 1000 * statistics.median(times)
             found.append({"candidates": candidates, "cells": cells, "ms": milliseconds, "from_exact": apart})
     return found
-
-
-def _rows(model: Model, data: Packed, images: int) -> tuple[Packed, list[tuple[NDArray[Any], CandidateSet]]]:
-    """Up to `images` of the data, evenly spaced, not trained on where there are such; each with its candidates.
-
-    Candidates come from the labels of the other folds, or from the colour matrix where there are no folds.
-    """
-    known = seen(data, model.trained_on)
-    scored = data if known.all() else data.where(~known)
-    part = scored.where(np.isin(np.arange(len(scored)), np.linspace(0, len(scored) - 1, images).astype(int)))
-    has_folds = bool(np.all(data.folds >= 0))
-    sets = label_candidates(data, "folds") if has_folds else matrix_candidates(Estimator(model), data, "folds")
-    fields = zip(part.images, part.cameras, part.folds, strict=True)
-    return part, [(cells, sets[str(camera), int(fold)]) for cells, camera, fold in fields]
 
 
 def _estimates(
