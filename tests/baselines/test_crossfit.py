@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,6 +71,20 @@ def test_what_a_method_imports_is_part_of_it():
     assert {"baselines/ffcc.py", "baselines/filters.py", "baselines/cells.py"} <= set(found)
     assert "baselines/bayesian.py" not in found
     assert "training/convolutional_mean.py" in kept.source(methods.find("convolutional-mean"))
+    assert {"greycard/candidates.py", "greycard/statistics.py"} <= set(kept.source(methods.find("oh-kim")))
+
+
+def test_what_lies_beside_somebodys_own_method_is_part_of_it(tmp_path, monkeypatch):
+    (tmp_path / "beside_it.py").write_text("VALUE = 1\n")
+    (tmp_path / "my_own_method.py").write_text(
+        "from beside_it import VALUE\n\n\n"
+        "class Own:\n"
+        "    def fit(self, thumbnails, illuminants):\n        return self\n\n"
+        "    def predict(self, thumbnails):\n        return VALUE\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    found = kept.source(methods.find("my_own_method:Own"))
+    assert {Path(name).name for name in found} == {"my_own_method.py", "beside_it.py"}
 
 
 def test_cameras_are_fitted_one_by_one_where_folds_share_scenes(make_packed):

@@ -13,7 +13,13 @@ from typing import Any
 import greycard
 from greycard.baselines.method import Method
 
-FOLLOWED = ("greycard.baselines.", "greycard.training.")
+FOLLOWED = (
+    "greycard.baselines.",
+    "greycard.training.",
+    "greycard.candidates",
+    "greycard.illuminant",
+    "greycard.statistics",
+)
 """Whose files can change what a method says; the rest of the package reads and checks."""
 
 
@@ -23,14 +29,17 @@ def identity(*about: Any) -> str:
 
 
 def source(method: Method) -> dict[str, str]:
-    """The text of the file of a method, and of those that it imports, also by way of others."""
+    """The text of the file of a method, and of those that it imports, also by way of others.
+
+    Of somebody's own method these are the modules beside it.
+    """
     waiting, found = [Path(inspect.getfile(type(method)))], dict[str, str]()
     while waiting:
         path = waiting.pop()
         name = f"{path.parent.name}/{path.name}"
         if name not in found:
             found[name] = path.read_text(encoding="utf-8")
-            waiting += _imported(found[name])
+            waiting += _imported(found[name], path.parent)
     return dict(sorted(found.items()))
 
 
@@ -43,12 +52,13 @@ def load(path: Path, wanted: str) -> dict[str, Any] | None:
         return None
 
 
-def _imported(text: str) -> Iterator[Path]:
-    """The files of the package that a module imports, also inside functions."""
+def _imported(text: str, folder: Path) -> Iterator[Path]:
+    """The files of the package, and those beside it in its folder, that a module imports, also inside functions."""
     root = Path(greycard.__file__).parents[1]
     for node in ast.walk(ast.parse(text)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
         if isinstance(node, ast.ImportFrom):
             names = [f"{node.module}", *(f"{node.module}.{name}" for name in names)]
         paths = [root.joinpath(*name.split(".")).with_suffix(".py") for name in names if name.startswith(FOLLOWED)]
+        paths += [folder / f"{name}.py" for name in names if name.isidentifier()]
         yield from (path for path in paths if path.is_file())
