@@ -32,7 +32,7 @@ from greycard.likelihood import (
     most_important_first,
     pooled,
 )
-from greycard.posterior import posterior
+from greycard.posterior import probabilities
 from greycard.thumbnail import LogImage
 
 Speed = Literal["exact", "default", "live"]
@@ -121,9 +121,8 @@ class Scorer:
 
     def _weight(self, scores: Floats, kept: NDArray[np.intp] | slice = slice(None)) -> Array:
         """(m,) posterior of the candidates `kept`: gain and prior have their say in where to look closely."""
-        chosen = self._candidates
-        gain, bias = (None if one is None else one[kept] for one in (chosen.gain, chosen.bias))
-        return posterior(scores, chosen.illuminants[kept], gain, bias).probabilities
+        gain, bias = (None if one is None else one[kept] for one in (self._candidates.gain, self._candidates.bias))
+        return probabilities(scores, gain, bias)
 
 
 def effort_of(speed: str) -> Effort | None:
@@ -147,7 +146,7 @@ def spread_cells(counted: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
     The first of them are spread evenly, too.
     """
     order = cell_order(*counted.shape)
-    return order[counted.reshape(-1)[order]][:most]
+    return order[:most] if counted.all() else order[counted.reshape(-1)[order]][:most]
 
 
 @cache

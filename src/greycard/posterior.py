@@ -73,10 +73,20 @@ def posterior(
 
     log_likelihoods, gain, bias: (n,); candidates: (n, 3). Without them, gain is 1 and the prior over candidates flat.
     """
+    log_prior = None if bias is None else np.asarray(bias, np.float64)
+    return Posterior(candidates, probabilities(log_likelihoods, gain, bias), log_prior)
+
+
+def probabilities(
+    log_likelihoods: NDArray[np.floating],
+    gain: NDArray[np.floating] | None,
+    bias: NDArray[np.floating] | None,
+) -> Array:
+    """(n,) the posterior of candidates, of whatever light they are; the rest is as in `posterior`."""
     scores = np.asarray(log_likelihoods, dtype=np.float64)
     if gain is not None:
         scores = scores * gain
     if bias is not None:
         scores = scores + bias
     weights = np.exp(scores - scores.max())
-    return Posterior(candidates, weights / weights.sum(), None if bias is None else np.asarray(bias, np.float64))
+    return np.asarray(weights / weights.sum())

@@ -115,11 +115,14 @@ def log_image(
 
 def valid_cells(cells: NDArray[Any]) -> NDArray[np.bool_]:
     """Where all three channels (..., 3) are positive."""
-    return np.asarray((cells[..., 0] > 0) & (cells[..., 1] > 0) & (cells[..., 2] > 0))
+    positive = cells > 0
+    return np.asarray(positive[..., 0] & positive[..., 1] & positive[..., 2])
 
 
 def _counted(valid: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Cells whose 3x3 neighbourhood inside the frame is valid; the valid cells where fewer than 64 are such."""
+    if valid.all():
+        return valid
     padded = np.ones((valid.shape[0] + 2, valid.shape[1] + 2), dtype=bool)
     padded[1:-1, 1:-1] = valid
     across = padded[:, :-2] & padded[:, 1:-1] & padded[:, 2:]
