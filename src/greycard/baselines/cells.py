@@ -20,6 +20,14 @@ class Cells:
     values: NDArray[np.float32]
     valid: NDArray[np.bool_]
 
+    def __len__(self) -> int:
+        """How many pictures they are of."""
+        return len(self.valid)
+
+    def __getitem__(self, pictures: slice | NDArray[np.intp]) -> Cells:
+        """Those of some of the pictures."""
+        return Cells(self.values[pictures], self.valid[pictures])
+
 
 def read(thumbnails: NDArray[Any]) -> Cells:
     """The cells of thumbnails (N, 64, 64, 3); a cell is valid where all its channels are positive."""
@@ -46,8 +54,8 @@ def read(thumbnails: NDArray[Any]) -> Cells:
 def labelled(thumbnails: NDArray[Any], illuminants: ArrayLike) -> tuple[Cells, Array]:
     """The cells of thumbnails to learn from, and their illuminants (N, 3) of unit length."""
     cells, lights = read(thumbnails), np.atleast_2d(np.asarray(illuminants, dtype=np.float64))
-    if len(lights) != len(cells.values):
-        raise GreycardError(f"illuminants: {len(lights)} were given for {len(cells.values)} thumbnails")
+    if len(lights) != len(cells):
+        raise GreycardError(f"illuminants: {len(lights)} were given for {len(cells)} thumbnails")
     return cells, unit(lights)
 
 

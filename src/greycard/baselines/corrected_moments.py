@@ -52,7 +52,7 @@ def moments(cells: Cells, kind: Kind) -> Array:
     what, degree = kind
     rows = []
     for number in range(len(cells.values)):
-        one = Cells(cells.values[number : number + 1], cells.valid[number : number + 1])
+        one = cells[number : number + 1]
         colours = edge_strength(one)[surrounded(one.valid)] if what == "edges" else one.values[one.valid]
         channels = colours.astype(np.float64).T
         rows.append(

@@ -24,10 +24,7 @@ def spectra(cells: Cells, histograms: Callable[[Cells], NDArray[np.float32]]) ->
     """Fourier transforms of histograms. histograms: those of each picture, (N, k, bins, bins)."""
     from scipy.fft import rfft2
 
-    batches = [
-        Cells(cells.values[start : start + BATCH], cells.valid[start : start + BATCH])
-        for start in range(0, len(cells.values), BATCH)
-    ]
+    batches = [cells[start : start + BATCH] for start in range(0, len(cells), BATCH)]
     return np.concatenate([rfft2(histograms(batch)) for batch in batches])
 
 

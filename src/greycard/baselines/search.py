@@ -41,9 +41,8 @@ class Searched(ABC):
         errors = np.zeros((len(self.filters), len(self.poolings)))
         for start in range(0, len(drawn), BATCH):
             rows = drawn[start : start + BATCH]
-            some = Cells(cells.values[rows], cells.valid[rows])
             for i, filtering in enumerate(self.filters):
-                prepared = self._filtered(some, filtering)
+                prepared = self._filtered(cells[rows], filtering)
                 for j, pooling in enumerate(self.poolings):
                     errors[i, j] += angular_error(self._pooled(prepared, pooling), lights[rows]).sum()
         best = int(np.argmin(errors))
@@ -54,9 +53,8 @@ class Searched(ABC):
     def predict(self, thumbnails: NDArray[Any]) -> Array:
         """(N, 3) illuminants of thumbnails (N, 64, 64, 3)."""
         cells = read(thumbnails)
-        batches = [slice(start, start + BATCH) for start in range(0, len(cells.values), BATCH)]
-        parts = [Cells(cells.values[batch], cells.valid[batch]) for batch in batches]
-        return np.concatenate([self._pooled(self._filtered(part, self.filter_), self.pooling_) for part in parts])
+        batches = [cells[start : start + BATCH] for start in range(0, len(cells), BATCH)]
+        return np.concatenate([self._pooled(self._filtered(batch, self.filter_), self.pooling_) for batch in batches])
 
     @abstractmethod
     def _filtered(self, cells: Cells, filtering: float) -> Any:
