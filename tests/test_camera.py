@@ -107,3 +107,16 @@ def test_a_light_without_a_temperature_has_none():
 )
 def test_make_and_model_are_one_name(make, model, expected):
     assert camera.full_name(make, model) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Canon EOS-1Ds Mark III", "Canon EOS-1Ds Mark III"),
+        ("../escaped/Beta", "_escaped_Beta"),
+        ("/tmp/Alpha", "_tmp_Alpha"),
+        ("..", "_"),
+    ],
+)
+def test_a_folder_is_named_after_a_camera_and_leads_nowhere_else(name, expected):
+    assert camera.folder_name(name) == expected

@@ -155,6 +155,11 @@ def _matrices() -> dict[str, list[list[float]]]:
     return {_key(camera): matrix for camera, matrix in json.loads(text)["xyz_to_camera"].items()}
 
 
+def folder_name(camera: str) -> str:
+    """A name for a folder: the camera's, without what would lead elsewhere; a data set may call it as it likes."""
+    return re.sub(r"[^\w .()+-]", "_", camera).strip(". ") or "_"
+
+
 def _sold_as(name: str) -> str:
     """The name by which greycard knows a camera that is called otherwise elsewhere; else the name itself."""
     wanted = _key(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from greycard.baselines import kept
 from greycard.baselines.method import Method, find, learns, predicted
+from greycard.camera import folder_name
 from greycard.datasets.packed import Packed, concatenate
 from greycard.errors import GreycardError
 from greycard.evaluation import Scores, seen
@@ -84,7 +84,8 @@ def crossfit(
             raise GreycardError(f"part {only!r}: there is none; the parts are {', '.join(part.name for part in parts)}")
         for part in (part for part in parts if only in (None, part.name)):
             method, rest = find(name), of_group.where(part.test)
-            place = folder and folder.joinpath(*_folder_names(rest.cameras)[: int(single)], f"{part.name}.json")
+            of_camera = [folder_name(str(rest.cameras[0]))] if single else []
+            place = folder and folder.joinpath(*of_camera, f"{part.name}.json")
             estimates, took = _estimated(method, name, of_group.where(~part.test), rest, place)
             seconds += took
             tested.setdefault(part.name, []).append(Scores(rest, estimates))
@@ -94,11 +95,6 @@ def crossfit(
         for part, scores in tested.items()
     }
     return Crossfitted(joined, _protocol(by, single), seconds, method)
-
-
-def _folder_names(cameras: NDArray[np.str_]) -> list[str]:
-    """A folder for each camera: its name without what a path would be made of."""
-    return [re.sub(r"[^\w .()+-]", "_", str(camera)).strip(". ") or "_" for camera in np.unique(cameras)]
 
 
 def _estimated(method: Method, name: str, training: Packed, rest: Packed, place: Path | None) -> tuple[Array, float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from greycard.camera import folder_name
 from greycard.datasets import packed
 from greycard.datasets.packed import FoldColumn, Packed, concatenate
 from greycard.errors import GreycardError
@@ -94,7 +95,7 @@ class Lab:
     ) -> Outcome:
         """The same for each camera by itself: one model for each camera and fold."""
         outcomes = [
-            self.cross_validated(f"{key}/{camera}", data.where(data.cameras == camera), recipe, by, start)
+            self.cross_validated(f"{key}/{folder_name(camera)}", data.where(data.cameras == camera), recipe, by, start)
             for camera in sorted(set(data.cameras.tolist()))
         ]
         together = [
