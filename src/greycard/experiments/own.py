@@ -90,7 +90,7 @@ def _unseen(lab: Lab, left_out: str) -> Own:
     data: Packed = getattr(lab, left_out)
     model = lab.without(left_out)
     started = time.monotonic()
-    scores = evaluate(Estimator(model), data, candidates="matrix", speed="default")
-    seconds = time.monotonic() - started + model.results["training_seconds"]
     candidates = matrix_candidates(Estimator(model), data, "folds")
+    scores = evaluate(Estimator(model), data, candidates=candidates, speed="default")
+    seconds = time.monotonic() - started + model.results["training_seconds"]
     return Own(scores, seconds, model, next(iter(candidates.values())))
