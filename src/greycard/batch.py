@@ -69,9 +69,8 @@ class _Parts(Generic[Result]):
         """The results, up to a thumbnail that cannot be used; and why it cannot."""
         results: list[Result] = []
         try:
-            results.extend(
-                self.task(number, np.asarray(cells)) for number, cells in enumerate(part.thumbnails, part.start)
-            )
+            for number, cells in enumerate(part.thumbnails, part.start):
+                results.append(self.task(number, np.asarray(cells)))
         except GreycardError as error:
             return results, str(error)
         return results, None

@@ -21,7 +21,7 @@ Floats = NDArray[np.float32]
 _ROWS = 576
 """Cells, each under one candidate, evaluated at a time: their activations stay in a core's second-level cache."""
 _CANDIDATES = 144
-"""Candidates evaluated at a time, so that there are some cells to a block and sums over few cells stay few."""
+"""Candidates evaluated at a time: with more, a block would have so few cells that adding up blocks would cost time."""
 
 
 @dataclass(frozen=True)
