@@ -33,6 +33,6 @@ def command(
 
         chosen = loaded.cameras[cameras.find(camera, loaded.cameras)] if camera else loaded.any_camera
         beside = export_c.write(loaded, chosen, out)
-        print(f"{out}, and {beside} to compile with it: it compares the numbers with greycard's")
+        print(f"{out}, and {beside}, which includes it: compiled and run, it compares the numbers with greycard's")
     else:
         raise GreycardError(f"{out}: expected a name that ends in .onnx or .c")
